@@ -1,0 +1,195 @@
+"""THE SEAM: a bundle is one folder with a graph, a vocabulary, labels, and the proof of its worth.
+
+In:  a graph, a tokenizer, tasks, evidence.
+Out: a folder whose manifest names every file with size and hash; loading refuses anything else.
+Nothing in a bundle can execute code. Knows no engine and no torch.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from limbeck.artefacts import sync_tree
+from limbeck.data.pieces import Piecer, load_tokenizer
+from limbeck.errors import BundleError
+from limbeck.tasks.base import Task
+from limbeck.tasks.codecs import codec_from_json
+
+FORMAT_VERSION = 1
+MANIFEST = "bundle.json"
+GRAPH = "model.onnx"
+TOKENIZER = "tokenizer.json"
+_KEYS = {
+    "format_version",
+    "name",
+    "made",
+    "tasks",
+    "piecer",
+    "precision",
+    "evidence",
+    "versions",
+    "recipe",
+    "files",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleContents:
+    """What goes into a bundle besides its graph and vocabulary."""
+
+    name: str
+    made: str  # ISO date
+    tasks: tuple[Task, ...]
+    max_pieces: int
+    pad_id: int
+    precision: str  # "int8", "int8-mixed" or "fp32"
+    evidence: Mapping[str, Any]
+    versions: Mapping[str, str]
+    recipe: str
+    card: str  # README.md
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A checked bundle on disk."""
+
+    folder: Path
+    name: str
+    tasks: tuple[Task, ...]
+    max_pieces: int
+    pad_id: int
+    precision: str
+    evidence: Mapping[str, Any]
+    key: str  # hash of the manifest: names this very bundle
+
+    @property
+    def graph(self) -> Path:
+        return self.folder / GRAPH
+
+    def piecer(self) -> Piecer:
+        return Piecer(
+            load_tokenizer(self.folder / TOKENIZER), max_pieces=self.max_pieces, pad_id=self.pad_id
+        )
+
+
+def fill_bundle(
+    folder: Path, contents: BundleContents, *, graph: Path, tokenizer: str, backbone: Path | None
+) -> None:
+    """Write all files into an existing empty folder, the manifest last."""
+    shutil.copyfile(graph, folder / GRAPH)
+    (folder / TOKENIZER).write_text(tokenizer, encoding="utf-8")
+    (folder / "README.md").write_text(contents.card, encoding="utf-8")
+    (folder / "labels").mkdir()
+    for task in contents.tasks:
+        text = json.dumps(task.codec.to_json(), ensure_ascii=False, indent=1)
+        (folder / "labels" / f"{task.name}.json").write_text(text, encoding="utf-8")
+    if backbone is not None:
+        (folder / "backbone").mkdir()
+        for name in ("config.json", "model.safetensors"):
+            shutil.copyfile(backbone / name, folder / "backbone" / name)
+    files = {
+        path.relative_to(folder).as_posix(): {
+            "size_bytes": path.stat().st_size,
+            "sha256": _sha256(path),
+        }
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    manifest = {
+        "format_version": FORMAT_VERSION,
+        "name": contents.name,
+        "made": contents.made,
+        "tasks": [{"name": task.name, "kind": task.kind} for task in contents.tasks],
+        "piecer": {"max_pieces": contents.max_pieces, "pad_id": contents.pad_id},
+        "precision": contents.precision,
+        "evidence": dict(contents.evidence),
+        "versions": dict(contents.versions),
+        "recipe": contents.recipe,
+        "files": files,
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    sync_tree(folder)
+
+
+def load_bundle(folder: Path) -> Bundle:
+    """Check a bundle against its manifest and open it."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise BundleError(f"{folder} is not a bundle: it has no {MANIFEST}")
+    raw = path.read_bytes()
+    try:
+        manifest = json.loads(raw)
+    except ValueError as failure:
+        raise BundleError(f"{path}: not JSON ({failure})") from failure
+    if not isinstance(manifest, dict):
+        raise BundleError(f"{path}: not a manifest")
+    version = manifest.get("format_version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise BundleError(
+            f"{folder}: bundle format {version!r}, this limbeck reads up to {FORMAT_VERSION}",
+            hint="install a newer limbeck",
+        )
+    if set(manifest) != _KEYS:
+        odd = sorted(set(manifest) ^ _KEYS)
+        raise BundleError(f"{path}: missing or unknown keys: {', '.join(odd)}")
+    try:
+        _check_files(folder, manifest["files"])
+        tasks = tuple(_task(folder, entry) for entry in manifest["tasks"])
+        return Bundle(
+            folder=folder,
+            name=str(manifest["name"]),
+            tasks=tasks,
+            max_pieces=int(manifest["piecer"]["max_pieces"]),
+            pad_id=int(manifest["piecer"]["pad_id"]),
+            precision=str(manifest["precision"]),
+            evidence=manifest["evidence"],
+            key=hashlib.sha256(raw).hexdigest()[:16],
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as failure:
+        raise BundleError(f"{path}: malformed ({type(failure).__name__}: {failure})") from failure
+
+
+def _task(folder: Path, entry: Mapping[str, str]) -> Task:
+    name = entry["name"]
+    path = _inside(folder, f"labels/{name}.json")
+    codec = codec_from_json(json.loads(path.read_text(encoding="utf-8")))
+    if codec.kind != entry["kind"]:
+        raise BundleError(f"{path}: labels of kind {codec.kind}, the manifest says {entry['kind']}")
+    return Task(name=name, codec=codec)
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """A path below the folder; a name that leads out of it is an attack or a mistake."""
+    pure = PurePosixPath(name)
+    if pure.is_absolute() or ".." in pure.parts or "\\" in name:
+        raise BundleError(f"{folder}: file name {name!r} leads out of the bundle")
+    path = folder / pure
+    if path.is_symlink() or any(
+        part.is_symlink() for part in path.parents if folder in part.parents
+    ):
+        raise BundleError(f"{folder}: {name} is a link")
+    return path
+
+
+def _check_files(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
+    for needed in (GRAPH, TOKENIZER):
+        if needed not in files:
+            raise BundleError(f"{folder}: the manifest does not name {needed}")
+    for name, wanted in files.items():
+        path = _inside(folder, name)
+        if not path.is_file():
+            raise BundleError(f"{folder}: {name} is missing", hint="copy the whole folder again")
+        if path.stat().st_size != wanted["size_bytes"] or _sha256(path) != wanted["sha256"]:
+            raise BundleError(
+                f"{folder}: {name} is damaged: it is not the file that was saved",
+                hint="copy the whole folder again",
+            )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,77 @@
+"""`limbeck run` and `limbeck demo`: the main job from the command line.
+
+In:  a recipe and where things are.
+Out: a table of what was measured, or one JSON object.
+"""
+
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+
+from limbeck.cli.bars import make_progress
+from limbeck.run.table import result_table
+
+
+def _quiet_libraries() -> None:
+    """Our own progress is enough; theirs would break it. Only ever called by a command."""
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    logging.getLogger("nncf").setLevel(logging.ERROR)
+
+
+def run_recipe(
+    recipe: Path,
+    *,
+    out: Path | None,
+    data: Path | None,
+    models: Path | None,
+    until: str,
+    is_dry: bool,
+    as_json: bool,
+) -> int:
+    """Run a recipe, or show its plan."""
+    _quiet_libraries()
+    from limbeck.run.pipeline import execute, planned, prepare
+
+    prepared = prepare(recipe, root=data, models=models, run=out, progress=make_progress())
+    if is_dry:
+        stages = planned(prepared)
+        if as_json:
+            rows = [{"name": s.name, "folder": s.folder, "is_done": s.is_done} for s in stages]
+            sys.stdout.write(json.dumps({"run": str(prepared.run), "stages": rows}) + "\n")
+        else:
+            for stage in stages:
+                sys.stdout.write(f"{'done' if stage.is_done else 'to do':6} {stage.name}\n")
+        return 0
+    rows_done = execute(prepared, until=until, command=f"limbeck run {recipe.name}")  # type: ignore[arg-type]
+    if as_json:
+        found = {"run": str(prepared.run), "rows": [row.to_json() for row in rows_done]}
+        sys.stdout.write(json.dumps(found) + "\n")
+    else:
+        sys.stdout.write(result_table(rows_done))
+        for bundle in sorted(prepared.run.glob("bundle-*")):
+            sys.stdout.write(f"bundle: {bundle}\n")
+    return 0
+
+
+def run_demo(out: Path, *, as_json: bool) -> int:
+    """Run the built-in recipe, then annotate three sentences with what came of it."""
+    _quiet_libraries()
+    from limbeck.demo.sentences import SENTENCES, show_annotated
+    from limbeck.run.pipeline import execute, prepare
+
+    recipe = Path(__file__).parent.parent / "demo" / "demo.toml"
+    prepared = prepare(recipe, root=recipe.parent, models=None, run=out, progress=make_progress())
+    rows = execute(prepared, until="results", command="limbeck demo")
+    (student,) = prepared.plan.students
+    bundle = out / student.bundle.folder_name
+    if as_json:
+        found = {"bundle": str(bundle), "rows": [row.to_json() for row in rows]}
+        sys.stdout.write(json.dumps(found) + "\n")
+        return 0
+    sys.stdout.write(result_table(rows))
+    sys.stdout.write(f"\nbundle: {bundle}\n\n")
+    sys.stdout.write(show_annotated(bundle, SENTENCES))
+    return 0

@@ -1,0 +1,149 @@
+"""The commands and their options; the work is done elsewhere and imported when it is needed.
+
+In:  argv.
+Out: an exit code. Data on stdout, everything else on stderr.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from limbeck.cli.narrate import narrated
+
+app = typer.Typer(
+    name="limbeck",
+    help="Distil an ensemble of transformer encoders; run the small model fast on a CPU.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Format = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines"]
+OutFormat = Literal["conllu", "bio", "jsonl"]
+EngineOption = Annotated[
+    Literal["auto", "ort", "openvino"], typer.Option(help="auto: OpenVINO where installed")
+]
+ThreadsOption = Annotated[int | None, typer.Option(help="default: all this process may use")]
+JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+
+
+@app.command()
+def run(
+    recipe: Path,
+    out: Annotated[Path | None, typer.Option(help="run folder; default: runs/NAME")] = None,
+    data: Annotated[Path | None, typer.Option(help="folder that the recipe's files are in")] = None,
+    models: Annotated[Path | None, typer.Option(help="folder that local models are in")] = None,
+    until: Annotated[
+        Literal["corpora", "teachers", "targets", "students", "bundles", "results"],
+        typer.Option(help="stop after this stage"),
+    ] = "results",
+    dry_run: Annotated[bool, typer.Option(help="show the stages, do nothing")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Do the main job: teachers, targets, students, bundles. Continues where it was stopped."""
+    from limbeck.cli.jobs import run_recipe
+
+    _leave(
+        narrated(
+            lambda: run_recipe(
+                recipe,
+                out=out,
+                data=data,
+                models=models,
+                until=until,
+                is_dry=dry_run,
+                as_json=json,
+            )
+        )
+    )
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="run folder")] = Path("limbeck-demo"),
+    json: JsonOption = False,
+) -> None:
+    """Do the whole job on built-in data: a table, a bundle, three annotated sentences."""
+    from limbeck.cli.jobs import run_demo
+
+    _leave(narrated(lambda: run_demo(out, as_json=json)))
+
+
+@app.command()
+def annotate(
+    bundle: Path,
+    files: Annotated[list[str] | None, typer.Argument(help="text files; - or none: stdin")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="default: stdout")] = None,
+    format: Annotated[Format | None, typer.Option(help="default: by the file")] = None,
+    output_format: Annotated[OutFormat | None, typer.Option(help="default: as the input")] = None,
+    tasks: Annotated[str | None, typer.Option(help="comma-separated; default: all")] = None,
+    probabilities: Annotated[bool, typer.Option(help="add them to JSONL output")] = False,
+    engine: EngineOption = "auto",
+    threads: ThreadsOption = None,
+    workers: Annotated[int, typer.Option(min=1, help="batches in flight")] = 1,
+    read_ahead: Annotated[int, typer.Option(min=1, help="records held before sorting")] = 4_096,
+    on_error: Annotated[Literal["stop", "skip"], typer.Option(help="bad records")] = "stop",
+    json: JsonOption = False,
+) -> None:
+    """Annotate text with a bundle; order and number of records are kept."""
+    from limbeck.cli.texts import AnnotateJob, annotate_files
+
+    job = AnnotateJob(
+        bundle=bundle,
+        files=tuple(files or ["-"]),
+        output=output,
+        format=format,
+        output_format=output_format,
+        tasks=tuple(tasks.split(",")) if tasks else None,
+        probabilities=probabilities,
+        engine=engine,
+        n_threads=threads,
+        n_workers=workers,
+        read_ahead=read_ahead,
+        on_error=on_error,
+        as_json=json,
+    )
+    _leave(narrated(lambda: annotate_files(job)))
+
+
+@app.command()
+def evaluate(
+    bundle: Path,
+    gold: list[Path],
+    format: Annotated[Format | None, typer.Option(help="default: by the file")] = None,
+    engine: EngineOption = "auto",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Score a bundle on gold files by the field's own metrics."""
+    from limbeck.cli.texts import evaluate_files
+
+    _leave(
+        narrated(
+            lambda: evaluate_files(
+                bundle, gold, format=format, engine=engine, n_threads=threads, as_json=json
+            )
+        )
+    )
+
+
+@app.command()
+def doctor(json: JsonOption = False) -> None:
+    """Tell what this machine offers: CPU features, threads, engines, versions."""
+    from limbeck.cli.doctor import report_machine
+
+    _leave(narrated(lambda: report_machine(as_json=json)))
+
+
+def _leave(code: int) -> None:
+    raise typer.Exit(int(code))
+
+
+def main() -> None:
+    """Entry point of the `limbeck` command."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    app()

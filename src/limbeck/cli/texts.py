@@ -1,0 +1,223 @@
+"""`limbeck annotate` and `limbeck evaluate`: files through a bundle.
+
+In:  paths and options.
+Out: annotated text on stdout or in a file that is complete or absent; metrics; a summary on stderr.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from limbeck.artefacts import atomic_file
+from limbeck.bundle import Bundle, load_bundle
+from limbeck.data.files import STDIN
+from limbeck.data.formats import (
+    FormatName,
+    OutputFormat,
+    ReadOptions,
+    Skipped,
+    infer_format,
+    open_format_writer,
+    read_records,
+)
+from limbeck.data.records import Record
+from limbeck.errors import ConfigError, ExitCode, InputError
+from limbeck.runtime.annotate import AnnotateConfig, Annotated, Annotator
+from limbeck.runtime.engines import EngineChoice
+
+BLOCK_RECORDS = 512  # records joined before they are written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotateJob:
+    """One call of `annotate`."""
+
+    bundle: Path
+    files: tuple[str, ...]
+    output: Path | None
+    format: FormatName | None
+    output_format: OutputFormat | None
+    tasks: tuple[str, ...] | None
+    probabilities: bool
+    engine: EngineChoice
+    n_threads: int | None
+    n_workers: int
+    read_ahead: int
+    on_error: str
+    as_json: bool
+
+
+def annotate_files(job: AnnotateJob) -> int:
+    """Stream files through a bundle."""
+    bundle = load_bundle(job.bundle)
+    _check_tasks(bundle, job.tasks)
+    formats = {file: job.format or infer_format(file) for file in job.files}
+    written = job.output_format or _natural_output(set(formats.values()))
+    span_task = _span_task(bundle, job.tasks, written)
+    for file in job.files:
+        if (
+            job.output is not None
+            and file != STDIN
+            and job.output.resolve() == Path(file).resolve()
+        ):
+            raise InputError(f"{file}: would be overwritten by the output", hint="name another -o")
+    annotator = Annotator(
+        bundle,
+        AnnotateConfig(
+            read_ahead=job.read_ahead,
+            engine=job.engine,
+            n_threads=job.n_threads,
+            n_workers=job.n_workers,
+            tasks=job.tasks,
+        ),
+    )
+    write = open_format_writer(written, span_task=span_task)
+    skipped = Skipped()
+    records = _records(job, formats, skipped)
+    began = time.perf_counter()
+    with_chances = job.probabilities and written == "jsonl"
+    texts = (
+        write(a.record, a.labels, a.probabilities)
+        for a in annotator.stream(records, probabilities=with_chances)
+    )
+    if job.output is None:
+        _write_blocks(texts, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:
+        with atomic_file(job.output) as target:
+            _write_blocks(texts, target)
+    _summarise(annotator, skipped, time.perf_counter() - began, as_json=job.as_json)
+    return ExitCode.FAILED if skipped.n_records else ExitCode.DONE
+
+
+def _records(
+    job: AnnotateJob, formats: dict[str, FormatName], skipped: Skipped
+) -> Iterator[Record]:
+    for file in job.files:
+        options = ReadOptions(
+            format=formats[file],
+            tasks=(),
+            on_error="skip" if job.on_error == "skip" else "stop",
+        )
+        yield from read_records(file, options=options, skipped=skipped)
+
+
+def _write_blocks(texts: Iterable[str], file: IO[bytes]) -> None:
+    """Join many records into one write; the bytes are the same, the calls are few."""
+    stream = iter(texts)
+    while block := "".join(islice(stream, BLOCK_RECORDS)):
+        file.write(block.encode("utf-8", "surrogatepass"))
+
+
+def _check_tasks(bundle: Bundle, wanted: Sequence[str] | None) -> None:
+    known = [task.name for task in bundle.tasks]
+    for name in wanted or ():
+        if name not in known:
+            raise ConfigError(
+                f"--tasks {name}: not in this bundle", hint=f"it has {', '.join(known)}"
+            )
+
+
+def _natural_output(formats: set[FormatName]) -> OutputFormat:
+    if formats == {"conllu"}:
+        return "conllu"
+    return "bio" if formats == {"bio"} else "jsonl"
+
+
+def _span_task(bundle: Bundle, wanted: Sequence[str] | None, written: OutputFormat) -> str:
+    """The task whose tags BIO output holds."""
+    spans = [t.name for t in bundle.tasks if t.kind == "spans" and (not wanted or t.name in wanted)]
+    if written == "bio" and len(spans) != 1:
+        found = (
+            f"{len(spans)} span tasks are asked for" if spans else "this bundle has no span task"
+        )
+        raise ConfigError(
+            f"BIO output holds one span task; {found}",
+            hint="use --output-format jsonl, or pick one with --tasks",
+        )
+    return spans[0] if spans else "ner"
+
+
+def _summarise(annotator: Annotator, skipped: Skipped, seconds: float, *, as_json: bool) -> None:
+    tally = annotator.tally
+    rate = tally.n_records / seconds if seconds else 0.0
+    if as_json:
+        found = {
+            "n_records": tally.n_records,
+            "n_words": tally.n_words,
+            "n_pieces": tally.n_pieces,
+            "n_cut_into_windows": tally.n_windows_cut,
+            "n_skipped": skipped.n_records,
+            "skipped": skipped.reasons,
+            "seconds": round(seconds, 3),
+            "records_per_second": round(rate, 1),
+            "engine": annotator.engine.name,
+        }
+        sys.stderr.write(json.dumps(found) + "\n")
+        return
+    sys.stderr.write(
+        f"{tally.n_records} records, {tally.n_words} words in {seconds:.1f} s "
+        f"({rate:.0f} records/s, {annotator.engine.name})\n"
+    )
+    if tally.n_windows_cut:
+        sys.stderr.write(f"{tally.n_windows_cut} long records were read in overlapping windows\n")
+    if skipped.n_records:
+        sys.stderr.write(f"{skipped.n_records} records skipped:\n")
+        sys.stderr.writelines(f"  {reason}\n" for reason in skipped.reasons)
+
+
+def evaluate_files(
+    folder: Path,
+    gold: Sequence[Path],
+    *,
+    format: FormatName | None,
+    engine: EngineChoice,
+    n_threads: int | None,
+    as_json: bool,
+) -> int:
+    """Score a bundle on gold files."""
+    from limbeck.tasks.metrics import score_all
+
+    bundle = load_bundle(folder)
+    annotator = Annotator(bundle, AnnotateConfig(engine=engine, n_threads=n_threads))
+    records: list[Record] = []
+    for path in gold:
+        name = format or infer_format(str(path))
+        options = ReadOptions(
+            format=name,
+            tasks=_tasks_in(bundle, name),
+            numeric=frozenset(t.name for t in bundle.tasks if t.kind == "regress"),
+            many=frozenset(t.name for t in bundle.tasks if t.kind == "classify_many"),
+        )
+        records += read_records(path, options=options)
+    annotated: list[Annotated] = annotator.annotate(records)
+    scores = score_all(records, [a.labels for a in annotated], bundle.tasks)
+    if not scores:
+        raise InputError(
+            f"{gold[0]}: no labels of this bundle's tasks",
+            hint=f"tasks: {', '.join(task.name for task in bundle.tasks)}",
+        )
+    if as_json:
+        sys.stdout.write(json.dumps({"n_records": len(records), "metrics": scores}) + "\n")
+    else:
+        width = max(len(name) for name in scores)
+        sys.stdout.writelines(f"{name:{width}}  {value:6.2f}\n" for name, value in scores.items())
+    return ExitCode.DONE
+
+
+def _tasks_in(bundle: Bundle, format: FormatName) -> tuple[str, ...]:
+    """Those of the bundle's tasks that files of this format can hold labels for."""
+    names = [task.name for task in bundle.tasks]
+    match format:
+        case "conllu":
+            kinds = ("upos", "xpos", "feats", "lemma", "dep", "ner")
+            return tuple(name for name in names if name in kinds)
+        case "bio":
+            return tuple(task.name for task in bundle.tasks if task.kind == "spans")
+        case _:
+            return tuple(names)

@@ -1,0 +1,1 @@
+"""From a trained network to a small graph, each step with its evidence."""

@@ -1,0 +1,118 @@
+"""Quantise: fp32 graph -> int8 QDQ graph with fixed scales, if no task loses too much.
+
+In:  model.onnx, calibration batches, and a way to score a graph on dev.
+Out: the graph to ship and a `Quantised` that says what was tried and what it cost.
+Scales are fixed by calibration, so an answer does not depend on its batch or padding; one file
+runs in every engine.
+"""
+
+import logging
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import onnx
+
+from limbeck.data.pieces import Batch
+from limbeck.errors import StageError
+
+Attempt = Literal["int8", "int8-mixed", "fp32"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One graph and its dev metrics."""
+
+    attempt: Attempt
+    n_kept_fp32: int  # matrix products left in fp32
+    metrics: Mapping[str, float]
+    largest_loss: float  # points, over the main metrics of all tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantised:
+    """What was shipped and what was refused."""
+
+    shipped: Attempt
+    trials: tuple[Trial, ...]
+
+
+Score = Callable[[Path], Mapping[str, float]]
+
+
+def quantise(
+    source: Path,
+    target: Path,
+    calibration: Sequence[Batch],
+    *,
+    score: Score,
+    main_metrics: Sequence[str],
+    reference: Mapping[str, float],
+    max_loss: float,
+    scratch: Path,
+) -> Quantised:
+    """Ship int8 if it passes; else int8 with sensitive layers in fp32; else fp32."""
+    trials: list[Trial] = []
+
+    def judge(path: Path, attempt: Attempt, n_kept: int) -> bool:
+        metrics = score(path)
+        loss = max(reference[name] - metrics[name] for name in main_metrics)
+        trials.append(
+            Trial(attempt=attempt, n_kept_fp32=n_kept, metrics=metrics, largest_loss=loss)
+        )
+        return loss <= max_loss
+
+    whole = scratch / "int8.onnx"
+    to_int8(source, whole, calibration, keep_fp32=())
+    if judge(whole, "int8", 0):
+        shutil.copyfile(whole, target)
+        return Quantised(shipped="int8", trials=tuple(trials))
+    for keep in sensitive_groups(source):
+        mixed = scratch / "mixed.onnx"
+        to_int8(source, mixed, calibration, keep_fp32=keep)
+        if judge(mixed, "int8-mixed", len(keep)):
+            shutil.copyfile(mixed, target)
+            return Quantised(shipped="int8-mixed", trials=tuple(trials))
+    shutil.copyfile(source, target)
+    judge(source, "fp32", 0)
+    return Quantised(shipped="fp32", trials=tuple(trials))
+
+
+def sensitive_groups(graph: Path) -> list[tuple[str, ...]]:
+    """Products to keep in fp32, the likeliest culprits first, each group larger than the last.
+
+    Heads end in logits, where a small error flips a label; after them the last products of the
+    feed-forward blocks, whose inputs have the outliers.
+    """
+    model = onnx.load(str(graph), load_external_data=False)
+    products = [n.name for n in model.graph.node if n.op_type in ("MatMul", "Gemm")]
+    heads = tuple(name for name in products if "head" in name)
+    heads = heads or tuple(products[-max(1, len(products) // 6) :])
+    bodies = [name for name in products if name not in heads]
+    return [heads, heads + tuple(bodies[len(bodies) // 2 :])]
+
+
+def to_int8(
+    source: Path, target: Path, calibration: Sequence[Batch], *, keep_fp32: Sequence[str]
+) -> None:
+    """Quantise with nncf; `keep_fp32` names nodes to leave alone."""
+    import nncf
+
+    logging.getLogger("nncf").setLevel(logging.ERROR)
+    model = onnx.load(str(source))
+    names = [i.name for i in model.graph.input]
+    inputs = [{name: getattr(batch, name) for name in names} for batch in calibration]
+    try:
+        small = nncf.quantize(
+            model,
+            nncf.Dataset(inputs),
+            model_type=nncf.ModelType.TRANSFORMER,
+            preset=nncf.QuantizationPreset.MIXED,
+            subset_size=len(inputs),
+            ignored_scope=nncf.IgnoredScope(names=list(keep_fp32)) if keep_fp32 else None,
+        )
+    except Exception as failure:
+        raise StageError(f"int8: nncf refused the graph ({failure})") from failure
+    onnx.save(small, str(target))

@@ -1,0 +1,178 @@
+"""Settings: every key that a recipe may hold, its type, its default and why.
+
+In:  a TOML file.
+Out: frozen values. An unknown key, a wrong type or an impossible value is refused, with the
+nearest right name; nothing is read from the environment.
+"""
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from limbeck.errors import ConfigError
+from limbeck.tasks.base import TaskKind
+
+Positive = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(gt=0, lt=1)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+Format = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines", "hub"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class CorpusConfig(_Strict):
+    """Labelled text and the tasks that it labels."""
+
+    train: str | list[str]
+    dev: str | list[str] | None = None
+    tasks: Annotated[list[Name], Field(min_length=1)]
+    format: Format | None = None  # None: by the file's name, then by its first lines
+    columns: dict[str, str | Positive] = {}  # tables: field -> column name, or number from 1
+    header: bool | None = None
+    strip_prefix: str = ""  # WikiANN writes every word as "en:word"
+    limit: Positive | None = None  # first records of train
+    dev_limit: Positive | None = None
+    repeat: Positive = 1  # times that an epoch reads train: small corpora beside large ones
+    dev_share: Share = 0.0  # without a dev file: this share of train, drawn by the seed
+
+
+class UnlabelledConfig(_Strict):
+    """Text that only the teachers label."""
+
+    files: Annotated[list[str], Field(min_length=1)]
+    format: Format | None = None
+    columns: dict[str, str | Positive] = {}
+    limit: Positive = 20_000  # records, after splitting
+    split: Literal["none", "sentences"] = "none"  # sentences: raw text is cut and its words split
+    min_words: Positive = 3
+    max_words: Positive = 60
+
+
+class _Training(_Strict):
+    epochs: Positive = 4
+    rate: Rate = 5e-5  # of the backbone
+    head_rate: Rate = 1e-3  # of what starts from nothing
+    dropout: Share = 0.2
+    max_padded_pieces: Positive = 1_024
+    patience: Positive = 2
+
+
+class TeacherConfig(_Training):
+    """A pretrained encoder to fine-tune, once for each seed."""
+
+    model: str
+    seeds: Annotated[list[int], Field(min_length=1)] = [1]
+
+
+class StudentModel(_Training):
+    """One student: where it starts from and how it learns."""
+
+    name: Name
+    model: str  # as a teacher's; or "teacher:NAME", to start from a fine-tuned one
+    layers: Positive | list[int] | None = None  # how many, or which; None: all
+    pick: Literal["first", "last", "spread"] = "spread"  # which, if `layers` is a number
+    epochs: Positive = 4
+    rate: Rate = 1e-4
+    hard: Annotated[float, Field(ge=0)] = 0.5  # weight of gold labels, where there are any
+    soft: Annotated[float, Field(ge=0)] = 1.0  # weight of the ensemble's probabilities
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    states: Annotated[float, Field(ge=0)] = 0.0  # weight of word states; needs [targets] states
+
+
+class StudentConfig(_Strict):
+    """The students to distil."""
+
+    ladder: Annotated[list[StudentModel], Field(min_length=1)]
+
+
+class TargetsConfig(_Strict):
+    """What the ensemble writes down for students."""
+
+    states: str | None = None  # name of the teacher whose word states are kept; None: none
+
+
+class CompressConfig(_Strict):
+    """From a trained student to a small graph."""
+
+    precision: Literal["int8", "fp32"] = "int8"
+    max_loss: Annotated[float, Field(ge=0)] = 0.3  # points that a task may lose on dev
+    calibration: Positive = 300  # training records that fix the int8 scales
+
+
+class Recipe(_Strict):
+    """The main job."""
+
+    name: Name
+    seed: int = 1
+    corpus: Annotated[list[CorpusConfig], Field(min_length=1)]
+    tasks: dict[Name, TaskKind] = {}  # kinds of tasks whose name does not say it
+    unlabelled: UnlabelledConfig | None = None
+    teacher: Annotated[list[TeacherConfig], Field(min_length=1)]
+    targets: TargetsConfig = TargetsConfig()
+    student: StudentConfig
+    compress: CompressConfig = CompressConfig()
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    device: str = "auto"
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read and check a recipe."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as failure:
+        raise ConfigError(f"{path}: cannot read the recipe ({failure.strerror})") from failure
+    except UnicodeDecodeError as failure:
+        raise ConfigError(f"{path}: the recipe is not UTF-8") from failure
+    return parse_recipe(text, where=str(path))
+
+
+def parse_recipe(text: str, *, where: str) -> Recipe:
+    """As `read_recipe`, from a string."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as failure:
+        raise ConfigError(f"{where}: not TOML: {failure}") from failure
+    try:
+        return Recipe.model_validate(table)
+    except ValidationError as failure:
+        raise _narrated(failure, where) from failure
+
+
+def _narrated(failure: ValidationError, where: str) -> ConfigError:
+    """Say the first mistake in one line, with the nearest right name for an unknown key."""
+    error = failure.errors()[0]
+    place = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        known = sorted(_known_keys(error["loc"][:-1]))
+        near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return ConfigError(f"{where}: unknown key {place!r}", hint=hint)
+    if error["type"] == "missing":
+        return ConfigError(f"{where}: {place!r} is missing")
+    return ConfigError(f"{where}: {place}: {error['msg']} (found {error['input']!r})")
+
+
+def _known_keys(place: tuple[int | str, ...]) -> set[str]:
+    model: Any = Recipe
+    for part in place:
+        if isinstance(part, int) or not hasattr(model, "model_fields"):
+            continue
+        if part in model.model_fields:
+            model = _inner_model(model.model_fields[part].annotation) or model
+    return set(getattr(model, "model_fields", ()))
+
+
+def _inner_model(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        found = _inner_model(inner)
+        if found is not None:
+            return found
+    return None

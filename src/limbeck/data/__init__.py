@@ -1,0 +1,1 @@
+"""Text in: formats, records, pieces; numpy and tokenizers only."""

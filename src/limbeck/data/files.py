@@ -1,0 +1,74 @@
+"""Text files as streams of numbered lines: plain, .gz, .zst, or standard input.
+
+In:  a path, or "-".
+Out: (line number, line with its end); strict UTF-8, a byte-order mark is passed over.
+"""
+
+import gzip
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from limbeck.errors import InputError
+
+STDIN = "-"
+
+
+@contextmanager
+def open_bytes(path: str) -> Iterator[BinaryIO]:
+    """Open for reading, unpacked by the file's ending."""
+    if path == STDIN:
+        yield sys.stdin.buffer
+        return
+    try:
+        raw = Path(path).open("rb")  # noqa: SIM115  closed by the `with` below
+    except OSError as failure:
+        raise InputError(f"{path}: {failure.strerror}") from failure
+    with raw:
+        if path.endswith(".gz"):
+            with gzip.open(raw) as unpacked:
+                yield cast(BinaryIO, unpacked)
+        elif path.endswith(".zst"):
+            try:
+                import zstandard
+            except ModuleNotFoundError as missing:
+                raise InputError(
+                    f"{path}: reading .zst needs zstandard", hint="pip install 'limbeck[data]'"
+                ) from missing
+            with zstandard.ZstdDecompressor().stream_reader(raw) as stream:
+                yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, stream)))
+        else:
+            yield raw
+
+
+def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
+    """Lines from 1, each with its own ending kept."""
+    with open_bytes(path) as file:
+        yield from decoded_lines(file, path)
+
+
+def decoded_lines(file: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
+    """Decode line by line, so that a broken byte is reported where it is."""
+    n = 0
+    try:
+        for n, raw in enumerate(file, 1):
+            try:
+                line = raw.decode("utf-8")
+            except UnicodeDecodeError as failure:
+                raise InputError(
+                    f"{path}:{n}: not UTF-8 (byte 0x{raw[failure.start]:02x})",
+                    hint="convert the file, for example with iconv -t utf-8",
+                ) from failure
+            yield n, line.removeprefix("\ufeff") if n == 1 else line
+    except (OSError, EOFError) as failure:  # a damaged archive
+        raise InputError(f"{path}:{n + 1}: cannot read on ({failure})") from failure
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends; unlike str.splitlines, only a line feed ends one."""
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]

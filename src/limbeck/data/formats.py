@@ -1,0 +1,167 @@
+"""Formats: which reader and which writer a file gets; the only place that lists them.
+
+In:  a path and `ReadOptions`.
+Out: a stream of records; and writers from records with predictions to text.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Literal, assert_never
+
+from limbeck.data import bio, conllu, jsonl, table
+from limbeck.data.files import STDIN, numbered_lines
+from limbeck.data.options import FORMATS, FormatName, ReadOptions, Skipped
+from limbeck.data.records import Labels, Record
+from limbeck.errors import InputError
+
+__all__ = [
+    "FORMATS",
+    "FormatName",
+    "OutputFormat",
+    "ReadOptions",
+    "Skipped",
+    "infer_format",
+    "open_format_writer",
+    "read_records",
+]
+
+OutputFormat = Literal["conllu", "bio", "jsonl"]
+Writer = Callable[[Record, Mapping[str, Labels], Mapping[str, object] | None], str]
+
+_BY_ENDING: dict[str, FormatName] = {
+    ".conllu": "conllu",
+    ".conll": "bio",
+    ".bio": "bio",
+    ".iob": "bio",
+    ".iob2": "bio",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".txt": "lines",
+}
+
+
+def infer_format(path: str) -> FormatName:
+    """By the ending under .gz or .zst, else by the first lines."""
+    if path.startswith("hub:"):
+        return "hub"
+    name = Path(path).name.removesuffix(".gz").removesuffix(".zst")
+    ending = Path(name).suffix.lower()
+    if ending in _BY_ENDING:
+        return _BY_ENDING[ending]
+    if path == STDIN:
+        return "lines"
+    return _by_first_lines([line for _, line in islice(numbered_lines(path), 50)])
+
+
+def _by_first_lines(lines: list[str]) -> FormatName:
+    real = [line.rstrip("\r\n") for line in lines if line.strip()]
+    if not real:
+        return "lines"
+    if all(line.startswith("#") or line.count("\t") == 9 for line in real):
+        return "conllu"
+    if real[0].startswith("{"):
+        return "jsonl"
+    tags = [line.split()[-1] for line in real if not line.startswith(bio.DOCSTART)]
+    if all(tag == "O" or tag[:2] in ("B-", "I-", "E-", "S-") for tag in tags):
+        return "bio"
+    return "lines"
+
+
+def read_records(
+    path: str | Path, *, options: ReadOptions, skipped: Skipped | None = None
+) -> Iterator[Record]:
+    """Stream the records of one file; an empty one is an error.
+
+    With `on_error = "skip"` a bad record is counted in `skipped` and passed over.
+    """
+    name = str(path)
+    n_given = 0
+    collector = skipped if skipped is not None else Skipped()
+    for make in _makers(name, options.format or infer_format(name), options):
+        try:
+            record = make()
+        except InputError as failure:
+            if options.on_error == "stop":
+                raise
+            collector.note(str(failure))
+            continue
+        if record is not None:
+            n_given += 1
+            yield record
+    if n_given == 0 and collector.n_records == 0 and name != STDIN:
+        raise InputError(f"{name}: empty file", hint="it has no record of its format")
+
+
+Maker = Callable[[], Record | None]
+
+
+def _makers(name: str, format: FormatName, options: ReadOptions) -> Iterator[Maker]:
+    """One call for each record, so that a bad one can be skipped and the rest still read."""
+    tasks = options.tasks
+    match format:
+        case "conllu":
+            wanted = conllu.ALL_TASKS if tasks is None else tasks
+            for first, block in conllu.blocks(numbered_lines(name)):
+                yield lambda f=first, b=block: conllu.read_block(f, b, name, wanted)  # type: ignore[misc]
+        case "bio":
+            wanted = ("ner",) if tasks is None else tasks
+            prefix = options.strip_prefix
+            for first, block in conllu.blocks(numbered_lines(name)):
+                yield lambda f=first, b=block: bio.read_block(f, b, name, wanted, prefix)  # type: ignore[misc]
+        case "jsonl":
+            for n, line in numbered_lines(name):
+                if line.strip():
+                    yield lambda n=n, line=line: _json_record(line, f"{name}:{n}", options)  # type: ignore[misc]
+        case "csv" | "tsv":
+            delimiter = "\t" if format == "tsv" else ","
+            rows = table.read_table(numbered_lines(name), name, options, delimiter=delimiter)
+            for where, cells, places in rows:
+                yield lambda w=where, c=cells, p=places: table.read_row(w, c, p, options)  # type: ignore[misc]
+        case "lines":
+            for n, line in numbered_lines(name):
+                yield lambda n=n, line=line: Record(  # type: ignore[misc]
+                    words=tuple(line.split()), raw=line, where=f"{name}:{n}"
+                )
+        case "parquet":
+            from limbeck.data.parquet import objects
+
+            yield from _object_makers(objects(name), options)
+        case "hub":
+            from limbeck.data.hub import objects as hub_objects
+
+            yield from _object_makers(hub_objects(name), options)
+        case _:
+            assert_never(format)
+
+
+def _object_makers(
+    objects: Iterable[tuple[str, dict[str, object]]], options: ReadOptions
+) -> Iterator[Maker]:
+    for where, value in objects:
+        yield lambda w=where, v=value: jsonl.read_object(v, w, "", options)  # type: ignore[misc]
+
+
+def _json_record(line: str, where: str, options: ReadOptions) -> Record:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as failure:
+        raise InputError(f"{where}: not JSON ({failure})") from failure
+    return jsonl.read_object(value, where, line.strip(), options)
+
+
+def open_format_writer(name: OutputFormat, *, span_task: str = "ner") -> Writer:
+    """A function from a record and its predictions to text, line ends included."""
+    match name:
+        case "conllu":
+            return lambda record, predicted, _: conllu.write_conllu(record, predicted)
+        case "bio":
+            return lambda record, predicted, _: bio.write_bio(record, predicted, span_task)
+        case "jsonl":
+            return jsonl.write_jsonl
+        case _:
+            assert_never(name)

@@ -1,0 +1,114 @@
+"""CSV and TSV: one record a row, columns by name or by number from 1.
+
+In:  numbered lines; CSV with quotes, TSV without.
+Out: records with text, pair and text labels.
+"""
+
+import csv
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from limbeck.data.jsonl import number
+from limbeck.data.options import ReadOptions
+from limbeck.data.records import Labels, Record
+from limbeck.errors import InputError
+
+MANY_SEPARATOR = "|"
+
+
+def read_table(
+    lines: Iterable[tuple[int, str]], path: str, options: ReadOptions, *, delimiter: str
+) -> Iterator[tuple[str, list[str], Mapping[str, int]]]:
+    """Rows with where they stand and the position of each field."""
+    places: Mapping[str, int] | None = None
+    has_header = options.header
+    if has_header is None:
+        has_header = not options.columns or any(
+            isinstance(column, str) for column in options.columns.values()
+        )
+    for n, cells in _rows(lines, path, delimiter):
+        if places is None:
+            places = _places(cells if has_header else None, len(cells), f"{path}:{n}", options)
+            if has_header:
+                continue
+        yield f"{path}:{n}", cells, places
+
+
+def _rows(
+    lines: Iterable[tuple[int, str]], path: str, delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
+    if delimiter == "\t":  # no quoting: real files have stray quotes
+        for n, line in lines:
+            text = line.rstrip("\r\n")
+            if text:
+                yield n, text.split("\t")
+        return
+    at = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal at
+        for n, line in lines:
+            at = n
+            yield line
+
+    reader = csv.reader(texts(), delimiter=delimiter, strict=True)
+    while True:
+        begin = at + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as failure:
+            raise InputError(f"{path}:{begin}: {failure}") from failure
+        if cells:
+            yield begin, cells
+
+
+def _places(
+    header: Sequence[str] | None, n_columns: int, where: str, options: ReadOptions
+) -> dict[str, int]:
+    """Where each field stands: text, pair, and the tasks."""
+    wanted: dict[str, str | int] = dict(options.columns)
+    for task in options.tasks or ():
+        wanted.setdefault(task, task)
+    if "text" not in wanted:
+        wanted["text"] = "text" if header is not None else 1
+    places: dict[str, int] = {}
+    for field, column in wanted.items():
+        if isinstance(column, int):
+            if not 1 <= column <= n_columns:
+                raise InputError(f"{where}: {field}: no column {column}, there are {n_columns}")
+            places[field] = column - 1
+            continue
+        names = list(header or ())
+        if column not in names:
+            near = difflib.get_close_matches(column, names, n=1)
+            known = f"columns: {', '.join(names)}" if names else "give its number in `columns`"
+            raise InputError(
+                f"{where}: no column {column!r}",
+                hint=f"did you mean {near[0]!r}?" if near else known,
+            )
+        places[field] = names.index(column)
+    return places
+
+
+def read_row(
+    where: str, cells: Sequence[str], places: Mapping[str, int], options: ReadOptions
+) -> Record:
+    """Make a record of one row."""
+    if len(cells) <= max(places.values()):
+        raise InputError(f"{where}: {len(cells)} columns, {max(places.values()) + 1} are needed")
+    labels: dict[str, Labels] = {}
+    for task in options.tasks or ():
+        cell = cells[places[task]]
+        if task in options.numeric:
+            labels[task] = number(cell, task, where)
+        elif task in options.many:
+            labels[task] = tuple(part for part in cell.split(MANY_SEPARATOR) if part)
+        else:
+            labels[task] = cell
+    pair = cells[places["pair"]] if "pair" in places else ""
+    text = cells[places["text"]]
+    return Record(
+        words=tuple(text.split()), pair=tuple(pair.split()), labels=labels, raw=text, where=where
+    )

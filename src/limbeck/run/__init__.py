@@ -1,0 +1,1 @@
+"""The main job: stages, their cache, and their results."""

@@ -1,0 +1,109 @@
+"""Result rows: what a run measured, read back from its finished stages.
+
+In:  the run folder and its plan.
+Out: one row for each teacher, the ensemble, each student, its twin and its bundle.
+A stage that is not finished has no row; nothing is computed here.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from limbeck.run.plan import RunPlan
+from limbeck.run.stages import Stage
+
+RowKind = Literal["teacher", "ensemble", "twin", "student", "bundle"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """One measured model."""
+
+    name: str
+    kind: RowKind
+    metrics: Mapping[str, float]  # dev, percent
+    size_mb: float | None
+    sentences_per_second: float | None  # end to end for bundles, network alone for the others
+    seconds: float | None  # of training
+    command: str
+    environment: Mapping[str, object]
+    notes: Mapping[str, object]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def collect_rows(run: Path, plan: RunPlan, *, command: str) -> list[ResultRow]:
+    """Rows in the order of the stages."""
+    rows: list[ResultRow] = []
+    for teacher in plan.teachers:
+        rows += _trained(run, teacher.stage, teacher.name, "teacher", command)
+    folder = run / plan.ensemble.folder_name
+    if folder.is_dir():
+        found = _read(folder / "ensemble.json")
+        rows.append(
+            ResultRow(
+                name="ensemble",
+                kind="ensemble",
+                metrics=found["metrics"],
+                size_mb=None,
+                sentences_per_second=None,
+                seconds=None,
+                command=command,
+                environment={},
+                notes={"weights": found["weights"]},
+            )
+        )
+    for student in plan.students:
+        rows += _trained(run, student.twin, student.name, "twin", command)
+        rows += _trained(run, student.stage, student.name, "student", command)
+        folder = run / student.bundle.folder_name
+        if folder.is_dir():
+            evidence = _read(folder / "bundle.json")["evidence"]
+            rows.append(
+                ResultRow(
+                    name=student.name,
+                    kind="bundle",
+                    metrics=evidence["metrics"],
+                    size_mb=evidence["size_mb"],
+                    sentences_per_second=evidence["sentences_per_second"],
+                    seconds=None,
+                    command=command,
+                    environment=evidence["environment"],
+                    notes={k: evidence[k] for k in ("shipped", "trials", "parity", "n_parameters")},
+                )
+            )
+    return rows
+
+
+def _trained(run: Path, stage: Stage, name: str, kind: RowKind, command: str) -> list[ResultRow]:
+    folder = run / stage.folder_name
+    if not folder.is_dir():
+        return []
+    history = _read(folder / "history.json")
+    best = max(history["epochs"], key=lambda epoch: epoch["mean"])
+    return [
+        ResultRow(
+            name=name,
+            kind=kind,
+            metrics=best["metrics"],
+            size_mb=_size_mb(folder),
+            sentences_per_second=history.get("sentences_per_second"),
+            seconds=sum(epoch["seconds"] for epoch in history["epochs"]),
+            command=command,
+            environment=history.get("environment", {}),
+            notes={"n_steps": history["n_steps"], "n_epochs": len(history["epochs"])},
+        )
+    ]
+
+
+def _size_mb(folder: Path) -> float:
+    """Megabytes (10^6) of weights as they lie on disk, in fp32."""
+    return sum(path.stat().st_size for path in folder.rglob("*.safetensors")) / 1e6
+
+
+def _read(path: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return value

@@ -1,0 +1,1 @@
+"""Running a bundle on a CPU, without torch."""

@@ -1,0 +1,199 @@
+"""Annotation: records -> labels, in order, with memory bounded by the window.
+
+In:  an iterator of records.
+Out: `Annotated` records in the same order and number. While the engine works on one window, the
+next one is read and cut into pieces, and the one before is decoded.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from limbeck.bundle import Bundle, load_bundle
+from limbeck.data.pieces import Piecer, Pieces
+from limbeck.data.records import Labels, Record
+from limbeck.errors import LimbeckError, StageError
+from limbeck.runtime.batching import padding_share, plan_batches
+from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine, pick_engine
+from limbeck.runtime.scoring import gather, run_rows
+from limbeck.runtime.threads import pick_threads
+from limbeck.tasks.base import Task, TaskKind
+from limbeck.tasks.scores import RecordScores, stack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotateConfig:
+    """How text flows through the engine. Defaults favour throughput on a small CPU."""
+
+    read_ahead: int = 4_096  # records held before sorting; memory grows with it
+    max_padded_pieces: int = 2_048  # budget of a batch: rows x longest row
+    engine: EngineChoice = "auto"
+    n_threads: int | None = None  # None: all that this process may use
+    n_workers: int = 1  # batches in flight, each with its share of the threads
+    tasks: tuple[str, ...] | None = None  # which to decode; None: all of the bundle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotated:
+    """A record with what the bundle says of it."""
+
+    record: Record
+    labels: Mapping[str, Labels]
+    probabilities: Mapping[str, object] | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What went through, for the summary."""
+
+    n_records: int = 0
+    n_words: int = 0
+    n_pieces: int = 0
+    n_windows_cut: int = 0  # records longer than the model's positions
+    padding: float = 0.0  # of the last window
+    engine_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Window:
+    """Records with their pieces, waiting for the engine."""
+
+    records: list[Record]
+    rows: list[tuple[Pieces, ...]]
+
+
+class Annotator:
+    """A bundle ready to annotate; keep it, as loading costs more than a sentence."""
+
+    def __init__(self, bundle: Bundle, config: AnnotateConfig | None = None) -> None:
+        self.bundle = bundle
+        self.config = config or AnnotateConfig()
+        n_threads = pick_threads(self.config.n_threads)
+        self.engine: Engine = open_engine(
+            pick_engine(self.config.engine),
+            bundle.graph,
+            EngineOptions(n_threads=n_threads, n_workers=self.config.n_workers),
+        )
+        self.tally = Tally()
+        self._piecer: Piecer = bundle.piecer()
+        self._kinds: dict[str, TaskKind] = {task.name: task.kind for task in bundle.tasks}
+        wanted = self.config.tasks
+        self._tasks: tuple[Task, ...] = tuple(
+            task for task in bundle.tasks if wanted is None or task.name in wanted
+        )
+
+    def __call__(self, text: str) -> Annotated:
+        """Annotate one text; words are split at white space."""
+        return self.annotate([Record(words=tuple(text.split()), raw=text)])[0]
+
+    def pipe(self, texts: Iterable[str]) -> Iterator[Annotated]:
+        """Annotate a stream of texts, in order."""
+        return self.stream(Record(words=tuple(text.split()), raw=text) for text in texts)
+
+    def annotate(
+        self, records: Sequence[Record], *, probabilities: bool = False
+    ) -> list[Annotated]:
+        """Annotate records that fit in memory."""
+        return list(self.stream(iter(records), probabilities=probabilities))
+
+    def stream(
+        self, records: Iterable[Record], *, probabilities: bool = False
+    ) -> Iterator[Annotated]:
+        """Annotate a stream of records, in order."""
+        for window, scores in self._scored(iter(records)):
+            yield from self._decoded(window, scores, probabilities)
+
+    def _scored(
+        self, records: Iterator[Record]
+    ) -> Iterator[tuple[list[Record], list[RecordScores]]]:
+        """Windows with their scores; one window is in the engine, the next is being read."""
+        with (
+            ThreadPoolExecutor(1, thread_name_prefix="read") as reader,
+            ThreadPoolExecutor(1, thread_name_prefix="window") as scorer,
+            ThreadPoolExecutor(self.config.n_workers, thread_name_prefix="engine") as workers,
+        ):
+            coming = reader.submit(self._read, records)
+            running: Future[list[RecordScores]] | None = None
+            current: _Window | None = None
+            while True:
+                window = coming.result()
+                if window is not None:
+                    coming = reader.submit(self._read, records)
+                    started = scorer.submit(self._score, window, workers)
+                if running is not None and current is not None:
+                    yield current.records, running.result()
+                if window is None:
+                    return
+                running, current = started, window
+
+    def _read(self, records: Iterator[Record]) -> _Window | None:
+        taken = list(islice(records, self.config.read_ahead))
+        if not taken:
+            return None
+        return _Window(records=taken, rows=self._piecer(taken))
+
+    def _score(self, window: _Window, workers: ThreadPoolExecutor) -> list[RecordScores]:
+        rows = [row for record in window.rows for row in record]
+        n_pieces = [len(row.ids) for row in rows]
+        plan = plan_batches(n_pieces, max_padded_pieces=self.config.max_padded_pieces)
+        began = time.perf_counter()
+        futures = [
+            (positions, workers.submit(self._run, [rows[i] for i in positions]))
+            for positions in plan
+        ]
+        scored = ((positions, _outcome(future, window)) for positions, future in futures)
+        scores = gather(window.rows, scored, self._kinds)
+        tally = self.tally
+        tally.engine_seconds += time.perf_counter() - began
+        tally.n_records += len(window.records)
+        tally.n_words += sum(len(record.words) for record in window.records)
+        tally.n_pieces += sum(n_pieces)
+        tally.n_windows_cut += sum(len(record) > 1 for record in window.rows)
+        tally.padding = padding_share(n_pieces, plan)
+        return scores
+
+    def _run(self, rows: list[Pieces]) -> list[RecordScores]:
+        return run_rows(rows, self.engine.run, pad_id=self._piecer.pad_id, kinds=self._kinds)
+
+    def _decoded(
+        self, records: list[Record], scores: list[RecordScores], probabilities: bool
+    ) -> Iterator[Annotated]:
+        stacked = stack(scores, {task.name: task.kind for task in self._tasks})
+        words = [record.words for record in records]
+        names = [task.name for task in self._tasks]
+        columns = [task.codec.decode(stacked[task.name], words) for task in self._tasks]
+        chances = (
+            [task.codec.probabilities(stacked[task.name], words) for task in self._tasks]
+            if probabilities
+            else []
+        )
+        for i, record in enumerate(records):
+            yield Annotated(
+                record=record,
+                labels={name: column[i] for name, column in zip(names, columns, strict=True)},
+                probabilities={name: column[i] for name, column in zip(names, chances, strict=True)}
+                if probabilities
+                else None,
+            )
+
+
+def _outcome(future: Future[list[RecordScores]], window: _Window) -> list[RecordScores]:
+    """Wait for a batch; a failure names the records that it was among."""
+    try:
+        return future.result()
+    except LimbeckError:
+        raise
+    except Exception as failure:
+        first, last = window.records[0].where, window.records[-1].where
+        raise StageError(
+            f"the engine failed between {first or 'the first record'} and "
+            f"{last or 'the last record'} of this window: {failure}"
+        ) from failure
+
+
+def load(folder: str | Path, config: AnnotateConfig | None = None) -> Annotator:
+    """Open a bundle: `load("bundle")("A text.").labels`."""
+    return Annotator(load_bundle(Path(folder)), config)

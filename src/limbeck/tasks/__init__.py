@@ -1,0 +1,1 @@
+"""Tasks: labels, ids, decoding, metrics; numpy only."""

@@ -1,0 +1,93 @@
+"""From padded batch outputs to scores of whole records: split rows, stitch windows, stack.
+
+In:  named output arrays of one batch, and the rows that it was made of.
+Out: `RecordScores`, then `Scores` of many records for the codecs.
+Knows neither engine nor torch; both front doors and training use it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from limbeck.data.pieces import Pieces
+from limbeck.tasks.base import TEXT_KINDS, Floats, Scores, TaskKind
+
+FAR = np.float32(-1e4)  # score of an arc that no window sees: possible, but only as a last resort
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordScores:
+    """Logits of one record (or one window): task -> (n_words or 1, n_outputs), and arcs."""
+
+    main: Mapping[str, Floats]
+    arcs: Mapping[str, Floats]  # dep task -> (n_words, n_words + 1)
+
+
+def split_rows(
+    outputs: Mapping[str, Floats], n_words: Sequence[int], kinds: Mapping[str, TaskKind]
+) -> list[RecordScores]:
+    """Cut the outputs of one batch into its rows; views, not copies."""
+    ends = np.cumsum(n_words).tolist()
+    rows: list[RecordScores] = []
+    for i, (n, end) in enumerate(zip(n_words, ends, strict=True)):
+        main: dict[str, Floats] = {}
+        arcs: dict[str, Floats] = {}
+        for task, kind in kinds.items():
+            if kind in TEXT_KINDS:
+                main[task] = outputs[task][i : i + 1]
+            else:
+                main[task] = outputs[task][end - n : end]
+            if kind == "dep":
+                arcs[task] = outputs[f"{task}.arcs"][i, :n, : n + 1]
+        rows.append(RecordScores(main=main, arcs=arcs))
+    return rows
+
+
+def join_windows(
+    windows: Sequence[Pieces], scores: Sequence[RecordScores], kinds: Mapping[str, TaskKind]
+) -> RecordScores:
+    """Stitch the windows of one record: each word from the window that owns it.
+
+    Text logits are averaged, weighted by the pieces that each window owns. Arcs between words
+    that no window sees together get `FAR`.
+    """
+    if len(windows) == 1:
+        return scores[0]
+    n_words = windows[-1].window.own_stop
+    weights = np.array([len(row.ids) for row in windows], dtype=np.float32)
+    weights /= weights.sum()
+    main: dict[str, Floats] = {}
+    arcs: dict[str, Floats] = {}
+    for task, kind in kinds.items():
+        if kind in TEXT_KINDS:
+            main[task] = np.tensordot(weights, np.stack([s.main[task] for s in scores]), axes=1)
+            continue
+        main[task] = np.concatenate(
+            [s.main[task][_owned(row)] for row, s in zip(windows, scores, strict=True)]
+        )
+        if kind == "dep":
+            whole = np.full((n_words, n_words + 1), FAR, dtype=np.float32)
+            for row, s in zip(windows, scores, strict=True):
+                w = row.window
+                own = _owned(row)
+                whole[w.own_start : w.own_stop, 0] = s.arcs[task][own, 0]
+                whole[w.own_start : w.own_stop, w.start + 1 : w.stop + 1] = s.arcs[task][own, 1:]
+            arcs[task] = whole
+    return RecordScores(main=main, arcs=arcs)
+
+
+def _owned(row: Pieces) -> slice:
+    w = row.window
+    return slice(w.own_start - w.start, w.own_stop - w.start)
+
+
+def stack(records: Sequence[RecordScores], kinds: Mapping[str, TaskKind]) -> dict[str, Scores]:
+    """Lay the scores of records end to end, as codecs read them."""
+    return {
+        task: Scores(
+            main=np.concatenate([r.main[task] for r in records]),
+            arcs=tuple(r.arcs[task] for r in records) if kind == "dep" else (),
+        )
+        for task, kind in kinds.items()
+    }

@@ -1,0 +1,1 @@
+"""Training and distillation; the only part, with compress, that needs torch."""

@@ -1,0 +1,138 @@
+"""The network: one backbone, a learned mix of its layers for each task, and the tasks' heads.
+
+In:  a batch as tensors.
+Out: named logits: "<task>" and, for dep, "<task>.arcs". The exported graph has the same names.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from limbeck.data.pieces import Batch
+from limbeck.data.shape import SHAPE_SIZES
+from limbeck.tasks.base import WORD_KINDS, TaskKind
+from limbeck.train.backbones import Backbone
+from limbeck.train.heads import ParseHead, make_head
+
+SHAPE_WIDTH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadPlan:
+    """What the network must know of a task."""
+
+    name: str
+    kind: TaskKind
+    n_outputs: int
+
+    @property
+    def is_word_task(self) -> bool:
+        return self.kind in WORD_KINDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorBatch:
+    """A `Batch` on a device; see there for the shapes."""
+
+    piece_ids: Tensor
+    mask: Tensor
+    type_ids: Tensor
+    word_at: Tensor
+    shapes: Tensor
+    word_grid: Tensor
+
+
+def to_tensors(batch: Batch, device: torch.device) -> TensorBatch:
+    """Copy a batch to a device."""
+    return TensorBatch(
+        piece_ids=torch.from_numpy(batch.piece_ids).to(device),
+        mask=torch.from_numpy(batch.mask).to(device),
+        type_ids=torch.from_numpy(batch.type_ids).to(device),
+        word_at=torch.from_numpy(batch.word_at).to(device),
+        shapes=torch.from_numpy(batch.shapes).to(device),
+        word_grid=torch.from_numpy(batch.word_grid).to(device),
+    )
+
+
+class Network(nn.Module):
+    """All tasks in one pass."""
+
+    def __init__(self, backbone: Backbone, plans: Sequence[HeadPlan], *, dropout: float) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.plans = tuple(plans)
+        self.word_plans = tuple(p for p in plans if p.is_word_task)
+        self.text_plans = tuple(p for p in plans if not p.is_word_task)
+        n_states = backbone.n_layers + 1
+        # all layers weigh the same at first, the last a little more: it was trained last
+        start = torch.zeros(len(self.plans), n_states)
+        start[:, -1] = 1.0
+        self.mix = nn.Parameter(start)
+        width = backbone.hidden_size
+        if self.word_plans:
+            self.shape_tables = nn.ModuleList(nn.Embedding(n, SHAPE_WIDTH) for n in SHAPE_SIZES)
+        self.heads = nn.ModuleList(
+            make_head(
+                p.kind,
+                width + SHAPE_WIDTH if p.is_word_task else width,
+                p.n_outputs,
+                dropout=dropout,
+            )
+            for p in self.plans
+        )
+
+    def forward(
+        self, batch: TensorBatch, heads: Mapping[str, Tensor] | None = None
+    ) -> dict[str, Tensor]:
+        """Score a batch; `heads` gives (n_words,) heads for relations of dep tasks, if known."""
+        return self.score(self.states(batch), batch, heads)
+
+    def states(self, batch: TensorBatch) -> list[Tensor]:
+        """Hidden states of all layers, (n_rows, n_pieces, hidden_size) each."""
+        return self.backbone(batch.piece_ids, batch.mask, batch.type_ids)  # type: ignore[no-any-return]
+
+    def score(
+        self, states: Sequence[Tensor], batch: TensorBatch, heads: Mapping[str, Tensor] | None
+    ) -> dict[str, Tensor]:
+        logits: dict[str, Tensor] = {}
+        weights = self.mix.softmax(dim=-1)
+        if self.word_plans:
+            # first pieces are gathered before layers are mixed: fewer rows to mix
+            words = torch.stack([state.flatten(0, 1)[batch.word_at] for state in states], dim=1)
+            shapes = sum(table(batch.shapes[:, i]) for i, table in enumerate(self.shape_tables))
+        if self.text_plans:
+            texts = torch.stack([_mean(state, batch.mask) for state in states], dim=1)
+        for i, (plan, head) in enumerate(zip(self.plans, self.heads, strict=True)):
+            if not plan.is_word_task:
+                logits[plan.name] = head(_mixed(weights[i], texts)).float()
+                continue
+            vectors = _mixed(weights[i], words)
+            vectors = torch.cat([vectors, shapes.to(vectors.dtype)], dim=-1)
+            if isinstance(head, ParseHead):
+                given = None if heads is None else heads.get(plan.name)
+                arcs, relations = head(vectors, batch.word_grid, given)
+                logits[f"{plan.name}.arcs"] = arcs.float()
+                logits[plan.name] = relations.float()
+            else:
+                logits[plan.name] = head(vectors).float()
+        return logits
+
+
+def _mixed(weights: Tensor, states: Tensor) -> Tensor:
+    """Weigh layers: (n_states,) and (n, n_states, width) give (n, width)."""
+    return torch.einsum("s,nsw->nw", weights.to(states.dtype), states)
+
+
+def _mean(state: Tensor, mask: Tensor) -> Tensor:
+    """Mean vector of the real pieces of each row, (n_rows, width)."""
+    weights = mask.to(state.dtype).unsqueeze(-1)
+    return (state * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def head_plans(kinds: Mapping[str, TaskKind], sizes: Mapping[str, int]) -> tuple[HeadPlan, ...]:
+    """Plans in the order of the tasks."""
+    return tuple(
+        HeadPlan(name=name, kind=kind, n_outputs=sizes[name]) for name, kind in kinds.items()
+    )

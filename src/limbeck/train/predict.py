@@ -1,0 +1,87 @@
+"""Prediction with torch: records -> scores, for evaluation on dev and for soft targets.
+
+In:  a network, its piecer, records.
+Out: `RecordScores` of each record, in order. The runtime does the same without torch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from limbeck.data.pieces import Batch, Piecer, collate
+from limbeck.data.records import Labels, Record
+from limbeck.runtime.batching import plan_batches
+from limbeck.runtime.scoring import score_records
+from limbeck.tasks.base import Floats, Task, TaskKind
+from limbeck.tasks.scores import RecordScores, stack
+from limbeck.train.devices import Precision, autocast
+from limbeck.train.network import Network, to_tensors
+
+PREDICT_PIECES = 4_096  # padded pieces a batch; without gradients memory is no concern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictor:
+    """A network ready to score records."""
+
+    network: Network
+    piecer: Piecer
+    kinds: Mapping[str, TaskKind]
+    device: torch.device
+    precision: Precision
+
+    def scores(self, records: Sequence[Record]) -> list[RecordScores]:
+        """Score records, longest rows first, and give them back in order."""
+        self.network.eval()
+        return score_records(
+            self.piecer(records),
+            self._run,
+            pad_id=self.piecer.pad_id,
+            kinds=self.kinds,
+            max_padded_pieces=PREDICT_PIECES,
+        )
+
+    def _run(self, batch: Batch) -> dict[str, Floats]:
+        with torch.inference_mode(), autocast(self.device, self.precision):
+            logits = self.network(to_tensors(batch, self.device))
+        return {name: array.float().cpu().numpy() for name, array in logits.items()}
+
+    def states(self, records: Sequence[Record]) -> list[NDArray[np.float16]]:
+        """Last hidden state of each word's first piece, (n_words, hidden_size) for each record."""
+        windows = self.piecer(records)
+        rows = [row for record in windows for row in record]
+        by_row: list[NDArray[np.float16]] = [np.zeros((0, 0), dtype=np.float16)] * len(rows)
+        self.network.eval()
+        with torch.inference_mode(), autocast(self.device, self.precision):
+            n_pieces = [len(row.ids) for row in rows]
+            for positions in plan_batches(n_pieces, max_padded_pieces=PREDICT_PIECES):
+                batch = collate([rows[i] for i in positions], pad_id=self.piecer.pad_id)
+                tensors = to_tensors(batch, self.device)
+                last = self.network.states(tensors)[-1].flatten(0, 1)[tensors.word_at]
+                parts = np.split(last.float().cpu().numpy(), np.cumsum(batch.n_words)[:-1])
+                for i, part in zip(positions, parts, strict=True):
+                    w = rows[i].window
+                    by_row[i] = part[w.own_start - w.start : w.own_stop - w.start].astype(
+                        np.float16
+                    )
+        done: list[NDArray[np.float16]] = []
+        begin = 0
+        for record in windows:
+            done.append(np.concatenate(by_row[begin : begin + len(record)]))
+            begin += len(record)
+        return done
+
+
+def decode(
+    scores: Sequence[RecordScores], records: Sequence[Record], tasks: Sequence[Task]
+) -> list[dict[str, Labels]]:
+    """Labels of each record, task by task."""
+    if not records:
+        return []
+    stacked = stack(scores, {task.name: task.kind for task in tasks})
+    words = [record.words for record in records]
+    by_task = {task.name: task.codec.decode(stacked[task.name], words) for task in tasks}
+    return [{name: labels[i] for name, labels in by_task.items()} for i in range(len(records))]

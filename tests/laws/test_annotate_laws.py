@@ -1,0 +1,147 @@
+"""Annotation keeps number and order, and its answers depend on nothing but the record."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from toys import toy_record, toy_records
+
+from limbeck.bundle import load_bundle
+from limbeck.data.records import Record
+from limbeck.errors import StageError
+from limbeck.runtime.annotate import AnnotateConfig, Annotator, load
+from limbeck.runtime.batching import padding_share, plan_batches
+
+lengths = st.lists(st.integers(1, 200), max_size=60)
+SLOW = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@given(lengths, st.integers(1, 4_096))
+def test_every_row_lands_in_exactly_one_batch(n_pieces: list[int], budget: int) -> None:
+    batches = plan_batches(n_pieces, max_padded_pieces=budget)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(n_pieces)))
+
+
+@given(lengths, st.integers(1, 4_096))
+def test_only_a_row_that_is_alone_exceeds_the_budget(n_pieces: list[int], budget: int) -> None:
+    for batch in plan_batches(n_pieces, max_padded_pieces=budget):
+        assert len(batch) == 1 or len(batch) * max(n_pieces[i] for i in batch) <= budget
+
+
+@given(lengths, st.integers(1, 4_096))
+def test_batches_come_longest_first(n_pieces: list[int], budget: int) -> None:
+    longest = [
+        max(n_pieces[i] for i in b) for b in plan_batches(n_pieces, max_padded_pieces=budget)
+    ]
+    assert longest == sorted(longest, reverse=True)
+
+
+def test_sorting_leaves_little_padding() -> None:
+    rng = random.Random(0)
+    n_pieces = [rng.randint(5, 60) for _ in range(4_096)]
+    assert padding_share(n_pieces, plan_batches(n_pieces, max_padded_pieces=2_048)) < 0.05
+
+
+@pytest.fixture(scope="module")
+def reference(toy_bundle: Path) -> tuple[list[Record], list[dict[str, object]]]:
+    records = [*toy_records(60, seed=1), Record(words=()), toy_record(random.Random(2), n_words=150)]
+    annotator = load(toy_bundle)
+    return records, [dict(annotator.annotate([record])[0].labels) for record in records]
+
+
+@SLOW
+@given(
+    read_ahead=st.integers(1, 80),
+    budget=st.integers(1, 4_096),
+    n_workers=st.integers(1, 2),
+    order=st.randoms(use_true_random=False),
+)
+def test_labels_are_the_same_in_any_plan(
+    toy_bundle: Path,
+    reference: tuple[list[Record], list[dict[str, object]]],
+    read_ahead: int,
+    budget: int,
+    n_workers: int,
+    order: random.Random,
+) -> None:
+    records, alone = reference
+    positions = list(range(len(records)))
+    order.shuffle(positions)
+    config = AnnotateConfig(
+        read_ahead=read_ahead, max_padded_pieces=budget, n_workers=n_workers, n_threads=1
+    )
+    annotated = Annotator(load_bundle(toy_bundle), config).annotate([records[i] for i in positions])
+    assert [a.record for a in annotated] == [records[i] for i in positions]
+    assert [a.labels for a in annotated] == [
+        {k: pytest.approx(v, abs=1e-4) if k == "length" else v for k, v in alone[i].items()}
+        for i in positions
+    ]
+
+
+def test_every_record_has_a_label_for_every_word(toy_bundle: Path) -> None:
+    annotator = load(toy_bundle)
+    for annotated in annotator.annotate([*toy_records(30), Record(words=())]):
+        for task in ("upos", "lemma", "dep", "ner"):
+            labels = annotated.labels[task]
+            assert isinstance(labels, tuple)
+            assert len(labels) == len(annotated.record.words)
+
+
+def test_a_long_record_is_read_in_windows_and_counted(toy_bundle: Path) -> None:
+    annotator = load(toy_bundle)
+    (annotated,) = annotator.annotate([toy_record(random.Random(0), n_words=5_000)])
+    assert len(annotated.labels["upos"]) == 5_000  # type: ignore[arg-type]
+    assert annotator.tally.n_windows_cut == 1
+
+
+def test_probabilities_lie_between_none_and_all(toy_bundle: Path) -> None:
+    for annotated in load(toy_bundle).annotate(toy_records(10), probabilities=True):
+        assert annotated.probabilities is not None
+        for task in ("upos", "dep", "ner", "lemma"):
+            chances = np.array(annotated.probabilities[task])
+            assert ((chances > 0) & (chances <= 1)).all()
+
+
+def test_a_stream_is_read_no_further_than_two_windows_ahead(toy_bundle: Path) -> None:
+    n_read = 0
+
+    def records() -> Iterator[Record]:
+        nonlocal n_read
+        for record in toy_records(100):
+            n_read += 1
+            yield record
+
+    annotator = Annotator(load_bundle(toy_bundle), AnnotateConfig(read_ahead=5))
+    next(iter(annotator.stream(records())))
+    assert n_read <= 20
+
+
+def test_a_failing_engine_names_the_records_and_does_not_hang(
+    toy_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    annotator = load(toy_bundle)
+
+    def broken(_batch: object) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(annotator.engine, "run", broken)
+    records = [Record(words=("a",), where="x.txt:1"), Record(words=("a",), where="x.txt:2")]
+    with pytest.raises(StageError, match=r"between x.txt:1 and x.txt:2.*out of order"):
+        annotator.annotate(records)
+
+
+def test_a_failing_reader_is_heard(toy_bundle: Path) -> None:
+    def records() -> Iterator[Record]:
+        yield Record(words=("a",))
+        raise ValueError("bad line")
+
+    with pytest.raises(ValueError, match="bad line"):
+        list(load(toy_bundle).stream(records()))
