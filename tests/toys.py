@@ -4,10 +4,12 @@ Everything is built from seeds in a few seconds; nothing is fetched and nothing 
 """
 
 import random
+import tempfile
 from pathlib import Path
 
 import torch
 from backbones import WORDS, tiny_model, word_piece
+from tokenizers import Tokenizer
 
 from limbeck.bundle import BundleContents, fill_bundle
 from limbeck.compress.export import export_graph
@@ -75,9 +77,7 @@ def toy_pretrained(family: str = "bert") -> Pretrained:
     return Pretrained(backbone=tiny_model(family), tokenizer=toy_tokenizer())
 
 
-def toy_tokenizer():  # type: ignore[no-untyped-def]  # noqa: ANN201
-    import tempfile
-
+def toy_tokenizer() -> Tokenizer:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tokenizer.json"
         path.write_text(word_piece().to_str(), encoding="utf-8")

@@ -146,7 +146,9 @@ def parse_recipe(text: str, *, where: str) -> Recipe:
 
 def _narrated(failure: ValidationError, where: str) -> ConfigError:
     """Say the first mistake in one line, with the nearest right name for an unknown key."""
-    error = failure.errors()[0]
+    # an unknown key explains what else is missing, so it is told first
+    errors = sorted(failure.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    error = errors[0]
     place = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         known = sorted(_known_keys(error["loc"][:-1]))

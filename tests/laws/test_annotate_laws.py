@@ -52,7 +52,11 @@ def test_sorting_leaves_little_padding() -> None:
 
 @pytest.fixture(scope="module")
 def reference(toy_bundle: Path) -> tuple[list[Record], list[dict[str, object]]]:
-    records = [*toy_records(60, seed=1), Record(words=()), toy_record(random.Random(2), n_words=150)]
+    records = [
+        *toy_records(60, seed=1),
+        Record(words=()),
+        toy_record(random.Random(2), n_words=150),
+    ]
     annotator = load(toy_bundle)
     return records, [dict(annotator.annotate([record])[0].labels) for record in records]
 

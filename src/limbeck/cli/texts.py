@@ -29,6 +29,7 @@ from limbeck.data.records import Record
 from limbeck.errors import ConfigError, ExitCode, InputError
 from limbeck.runtime.annotate import AnnotateConfig, Annotated, Annotator
 from limbeck.runtime.engines import EngineChoice
+from limbeck.tasks.base import TEXT_KINDS
 
 BLOCK_RECORDS = 512  # records joined before they are written
 
@@ -76,7 +77,8 @@ def annotate_files(job: AnnotateJob) -> int:
             tasks=job.tasks,
         ),
     )
-    write = open_format_writer(written, span_task=span_task)
+    text_tasks = [task.name for task in bundle.tasks if task.kind in TEXT_KINDS]
+    write = open_format_writer(written, span_task=span_task, text_tasks=text_tasks)
     skipped = Skipped()
     records = _records(job, formats, skipped)
     began = time.perf_counter()

@@ -6,9 +6,11 @@ Scales are fixed by calibration, so an answer does not depend on its batch or pa
 runs in every engine.
 """
 
+import io
 import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -105,14 +107,15 @@ def to_int8(
     names = [i.name for i in model.graph.input]
     inputs = [{name: getattr(batch, name) for name in names} for batch in calibration]
     try:
-        small = nncf.quantize(
-            model,
-            nncf.Dataset(inputs),
-            model_type=nncf.ModelType.TRANSFORMER,
-            preset=nncf.QuantizationPreset.MIXED,
-            subset_size=len(inputs),
-            ignored_scope=nncf.IgnoredScope(names=list(keep_fp32)) if keep_fp32 else None,
-        )
+        with redirect_stdout(io.StringIO()):  # it draws bars there; stdout is for data
+            small = nncf.quantize(
+                model,
+                nncf.Dataset(inputs),
+                model_type=nncf.ModelType.TRANSFORMER,
+                preset=nncf.QuantizationPreset.MIXED,
+                subset_size=len(inputs),
+                ignored_scope=nncf.IgnoredScope(names=list(keep_fp32)) if keep_fp32 else None,
+            )
     except Exception as failure:
         raise StageError(f"int8: nncf refused the graph ({failure})") from failure
     onnx.save(small, str(target))

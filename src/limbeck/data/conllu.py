@@ -5,7 +5,7 @@ Out: records whose `raw` is the sentence byte for byte, with multiword tokens, e
 and MISC; the writer fills columns of words and copies all else.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from limbeck.data.files import split_lines
 from limbeck.data.records import Arc, Labels, Record
@@ -140,34 +140,60 @@ def _entity(misc: str) -> str:
     return "O"
 
 
-def write_conllu(record: Record, predicted: Mapping[str, Labels]) -> str:
-    """A sentence with its predicted columns; from other formats, ten columns are made."""
+def write_conllu(
+    record: Record, predicted: Mapping[str, Labels], text_tasks: Collection[str] = ()
+) -> str:
+    """A sentence with its predicted columns; from other formats, ten columns are made.
+
+    Layers that have no column of their own go to MISC (of words) or to comments (of the text).
+    """
     raw = record.raw if _is_conllu(record) else _blank(record)
-    if not predicted:
+    if not predicted or not record.words:
         return raw
+    of_text = {task: label for task, label in predicted.items() if task in text_tasks}
+    of_words = {task: labels for task, labels in predicted.items() if task not in text_tasks}
     done: list[str] = []
     at = 0
     for line in split_lines(raw):
         text = line.rstrip("\r\n")
-        if not text.strip() or text.startswith("#"):
+        ending = line[len(text) :]
+        if text.startswith("#"):
+            if text[1:].partition("=")[0].strip() not in of_text:
+                done.append(line)
+            continue
+        if not text.strip():
             done.append(line)
             continue
+        if of_text:  # after the last comment
+            done += [f"# {task} = {_text_label(v)}{ending}" for task, v in of_text.items()]
+            of_text = {}
         cells = text.split("\t")
         if "-" in cells[0] or "." in cells[0]:
             done.append(line)
             continue
-        for task, labels in predicted.items():
+        for task, labels in of_words.items():
             assert isinstance(labels, tuple)
-            value = labels[at]
-            if isinstance(value, Arc):
-                cells[6], cells[7] = str(value.head), value.relation
-            elif task in COLUMNS:
-                cells[COLUMNS[task]] = str(value)
-            elif task == "ner":
-                cells[9] = _with_entity(cells[9], str(value))
+            _fill_cell(cells, task, labels[at])
         at += 1
-        done.append("\t".join(cells) + line[len(text) :])
+        done.append("\t".join(cells) + ending)
     return "".join(done)
+
+
+def _fill_cell(cells: list[str], task: str, value: str | Arc | None) -> None:
+    if isinstance(value, Arc):
+        cells[6], cells[7] = str(value.head), value.relation
+    elif task in COLUMNS:
+        cells[COLUMNS[task]] = str(value)
+    elif task == "ner":
+        cells[9] = _with_key(cells[9], NER_KEY, "" if value == "O" else str(value))
+    else:
+        cells[9] = _with_key(cells[9], task, str(value))
+
+
+def _text_label(label: Labels) -> str:
+    if isinstance(label, tuple):
+        return "|".join(map(str, label))
+    return f"{label:.4f}" if isinstance(label, float) else label
 
 
 def _is_conllu(record: Record) -> bool:
@@ -186,8 +212,9 @@ def _blank(record: Record) -> str:
     return "".join(lines) + "\n" if record.words else ""
 
 
-def _with_entity(misc: str, tag: str) -> str:
-    parts = [p for p in misc.split("|") if p != "_" and p.partition("=")[0] != NER_KEY]
-    if tag != "O":
-        parts.insert(sum(part < f"{NER_KEY}=" for part in parts), f"{NER_KEY}={tag}")
+def _with_key(misc: str, key: str, value: str) -> str:
+    """Set a key among MISC's, which stand in alphabetical order; an empty value takes it out."""
+    parts = [p for p in misc.split("|") if p != "_" and p.partition("=")[0] != key]
+    if value:
+        parts.insert(sum(part < f"{key}=" for part in parts), f"{key}={value}")
     return "|".join(parts) or "_"

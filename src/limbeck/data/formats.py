@@ -5,7 +5,7 @@ Out: a stream of records; and writers from records with predictions to text.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Literal, assert_never
@@ -154,11 +154,16 @@ def _json_record(line: str, where: str, options: ReadOptions) -> Record:
     return jsonl.read_object(value, where, line.strip(), options)
 
 
-def open_format_writer(name: OutputFormat, *, span_task: str = "ner") -> Writer:
-    """A function from a record and its predictions to text, line ends included."""
+def open_format_writer(
+    name: OutputFormat, *, span_task: str = "ner", text_tasks: Collection[str] = ()
+) -> Writer:
+    """A function from a record and its predictions to text, line ends included.
+
+    BIO holds the tags of `span_task` alone; CoNLL-U must know which labels are of whole texts.
+    """
     match name:
         case "conllu":
-            return lambda record, predicted, _: conllu.write_conllu(record, predicted)
+            return lambda record, predicted, _: conllu.write_conllu(record, predicted, text_tasks)
         case "bio":
             return lambda record, predicted, _: bio.write_bio(record, predicted, span_task)
         case "jsonl":

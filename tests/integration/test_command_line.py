@@ -1,0 +1,156 @@
+"""Commands: data on stdout, words on stderr, exit codes, and nothing half-written."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DEV = "The cat sees a dog .\n\nNot on the red bird\n"
+
+
+def limbeck(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "limbeck", *map(str, arguments)],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
+
+
+def test_lines_come_back_as_json_lines_in_order(toy_bundle: Path) -> None:
+    done = limbeck("annotate", toy_bundle, "-", "--json", text=DEV)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["text"] for row in rows] == DEV.split("\n")[:3]
+    assert [len(row["upos"]) for row in rows] == [6, 0, 5]
+    summary = json.loads(done.stderr)
+    assert (summary["n_records"], summary["n_words"], summary["n_skipped"]) == (3, 11, 0)
+
+
+def test_several_files_and_other_formats(toy_bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The cat\n")
+    (tmp_path / "b.txt").write_text("a dog runs\n")
+    out = tmp_path / "out.conllu"
+    done = limbeck(
+        "annotate", toy_bundle, tmp_path / "a.txt", tmp_path / "b.txt",
+        "-o", out, "--output-format", "conllu", "--tasks", "upos,dep",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    words = [line.split("\t")[1] for line in out.read_text().splitlines() if "\t" in line]
+    assert words == ["The", "cat", "a", "dog", "runs"]
+    assert out.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_failure_leaves_no_output_and_keeps_what_was_there(
+    toy_bundle: Path, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"text": "a"}\n{"text": 1}\n')
+    out = tmp_path / "out.jsonl"
+    out.write_text("old\n")
+    done = limbeck("annotate", toy_bundle, bad, "-o", out)
+    assert done.returncode == 2
+    assert f"{bad}:2" in done.stderr
+    assert out.read_text() == "old\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.jsonl", "out.jsonl"]
+    done = limbeck("annotate", toy_bundle, bad, "-o", out, "--on-error", "skip")
+    assert done.returncode == 1, "something was lost, so the exit code says so"
+    assert "1 records skipped" in done.stderr
+    assert len(out.read_text().splitlines()) == 1
+
+
+BAD_CALLS = [
+    (["annotate", "BUNDLE", "none.txt"], "none.txt: No such file"),
+    (["annotate", "nowhere", "-"], "not a bundle"),
+    (["annotate", "BUNDLE", "-", "--threads", "0"], "at least 1"),
+    (["annotate", "BUNDLE", "-", "--threads", "1000"], "this process may use"),
+    (["annotate", "BUNDLE", "-", "--tasks", "upos,nix"], "nix: not in this bundle"),
+    (["evaluate", "BUNDLE", "none.conllu"], "none.conllu"),
+    (["run", "none.toml"], "none.toml: cannot read the recipe"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_CALLS)
+def test_a_wrong_call_gets_one_clear_line(
+    toy_bundle: Path, arguments: list[str], message: str
+) -> None:
+    done = limbeck(*[toy_bundle if a == "BUNDLE" else a for a in arguments], text="a\n")
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("hint: ")]
+    assert len(errors) == 1
+    assert errors[0].startswith("error: ")
+    assert message in errors[0]
+    assert done.stdout == ""
+
+
+def test_the_output_may_not_be_the_input(toy_bundle: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("a\n")
+    done = limbeck("annotate", toy_bundle, path, "-o", path)
+    assert done.returncode == 2
+    assert path.read_text() == "a\n"
+
+
+def test_a_reader_that_has_enough_is_no_error(toy_bundle: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("the cat sees a dog\n" * 5_000)
+    call = f"{sys.executable} -m limbeck annotate {toy_bundle} {path} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {call}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_tells_what_is_here() -> None:
+    found = json.loads(limbeck("doctor", "--json").stdout)
+    assert found["engines"]["ort"] is True
+    assert found["n_threads"] >= 1
+    assert "processor" in limbeck("doctor").stdout
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("graph", "model.onnx is damaged"),
+        ("missing", "tokenizer.json is missing"),
+        ("newer", "bundle format 99"),
+        ("escape", "leads out of the bundle"),
+        ("garbage", "not JSON"),
+        ("unknown", "missing or unknown keys: extra"),
+        ("link", "is a link"),
+    ],
+)
+def test_a_damaged_bundle_is_refused(
+    toy_bundle: Path, tmp_path: Path, damage: str, message: str
+) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(toy_bundle, bundle)
+    path = bundle / "bundle.json"
+    manifest = json.loads(path.read_text())
+    match damage:
+        case "graph":
+            with (bundle / "model.onnx").open("ab") as file:
+                file.write(b"x")
+        case "missing":
+            (bundle / "tokenizer.json").unlink()
+        case "newer":
+            manifest["format_version"] = 99
+        case "escape":
+            manifest["files"]["../../etc/passwd"] = {"size_bytes": 1, "sha256": ""}
+        case "unknown":
+            manifest["extra"] = 1
+        case "link":
+            (bundle / "tokenizer.json").rename(tmp_path / "elsewhere")
+            (bundle / "tokenizer.json").symlink_to(tmp_path / "elsewhere")
+    path.write_text("{" if damage == "garbage" else json.dumps(manifest))
+    done = limbeck("annotate", bundle, "-", text="a\n")
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -1,0 +1,71 @@
+"""The runtime never imports what only training needs, and start-up imports nothing heavy."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2] / "src" / "limbeck"
+HEAVY = ("torch", "transformers", "onnx", "nncf", "safetensors", "pydantic", "sklearn", "scipy")
+LIGHT_PARTS = ("data", "tasks", "runtime")
+# corpora.py reads recipes, which are checked with pydantic; nothing at run time imports it
+EXEMPT = {"corpora.py"}
+
+
+def imports_of(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("part", LIGHT_PARTS)
+def test_light_parts_name_no_heavy_module(part: str) -> None:
+    for path in (ROOT / part).glob("*.py"):
+        if path.name in EXEMPT:
+            continue
+        names = imports_of(path)
+        roots = {name.partition(".")[0] for name in names}
+        assert not roots & set(HEAVY), path
+        assert not any(name.startswith(("limbeck.train", "limbeck.compress")) for name in names), (
+            path
+        )
+
+
+def test_the_order_of_parts_is_kept() -> None:
+    order = ["data", "tasks", "runtime", "train", "compress", "run"]
+    allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
+    for i, part in enumerate(order):
+        for path in (ROOT / part).glob("*.py"):
+            for name in imports_of(path):
+                if not name.startswith("limbeck."):
+                    continue
+                other = name.split(".")[1]
+                if other in order[i + 1 :] and (part, other) not in allowed:
+                    raise AssertionError(f"{path.name} of {part} imports {name}")
+
+
+def loaded(code: str) -> set[str]:
+    script = f"{code}\nimport sys; print(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_limbeck_imports_nothing_else() -> None:
+    assert not loaded("import limbeck") & {*HEAVY, "numpy", "rich", "typer", "onnxruntime"}
+
+
+def test_loading_a_bundle_and_annotating_stays_light(toy_bundle: Path) -> None:
+    code = f"import limbeck; limbeck.load({str(toy_bundle)!r})('the cat')"
+    assert not loaded(code) & set(HEAVY)
+
+
+def test_the_command_line_starts_light() -> None:
+    assert not loaded("import limbeck.cli.main") & {*HEAVY, "numpy", "onnxruntime", "openvino"}
