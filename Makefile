@@ -19,7 +19,8 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 unit: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2
+	# a thread for each worker: more only wait for each other
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("limbeck needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

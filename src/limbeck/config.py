@@ -61,6 +61,8 @@ class _Training(_Strict):
     dropout: Share = 0.2
     max_padded_pieces: Positive = 1_024
     patience: Positive = 2
+    # frozen piece vectors halve the optimizer's traffic of a small model, at some cost in quality
+    freeze: Literal["nothing", "embeddings"] = "nothing"
 
 
 class TeacherConfig(_Training):

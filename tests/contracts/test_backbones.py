@@ -108,7 +108,7 @@ def test_layers_are_picked_as_named() -> None:
 def test_a_model_that_is_nowhere_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ConfigError, match="neither a folder nor reachable") as caught:
         load_pretrained(resolve_model("nobody/nothing", relative_to=tmp_path))
     assert "offline" in caught.value.hint

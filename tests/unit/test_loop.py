@@ -40,7 +40,7 @@ def train(
     *,
     progress: NoProgress,
     dev_means: list[float] | None = None,
-    epochs: int = 3,
+    epochs: int = 2,
     checkpoint_minutes: float = 0.0,
 ) -> tuple[Network, Fitted]:
     torch.manual_seed(1)
@@ -51,7 +51,7 @@ def train(
     means = iter(dev_means or [float(i) for i in range(epochs)])
     fitted = fit(
         network,
-        make_rows(toy_records(40), tasks, piecer),
+        make_rows(toy_records(20), tasks, piecer),
         tasks,
         pad_id=0,
         evaluate=lambda: ({}, next(means)),

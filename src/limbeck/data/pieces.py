@@ -116,16 +116,28 @@ class Piecer:
         if len(encoding.ids) <= self.max_pieces:
             window = WordWindow(start=0, stop=len(text), own_start=0, own_stop=len(text))
             return (_row(encoding, text, window),)
-        n_pieces = np.bincount(
-            np.array([w for w in encoding.word_ids if w is not None], dtype=np.int64),
-            minlength=len(text),
-        )
-        windows = split_words(n_pieces.tolist(), max_pieces=self.max_pieces - self._n_special)
+        text, windows = self._windows(text, encoding, room=self.max_pieces - self._n_special)
         texts = [text[w.start : w.stop] for w in windows]
         return tuple(
             _row(encoding, part, window)
             for encoding, part, window in zip(self._encode(texts), texts, windows, strict=True)
         )
+
+    def _windows(
+        self, text: list[str], encoding: Encoding, *, room: int
+    ) -> tuple[list[str], list[WordWindow]]:
+        """Cut a text into windows; a word that would fill one alone loses its end first."""
+        n_pieces = _pieces_of_words(encoding, len(text))
+        text = list(text)
+        for i in np.flatnonzero(n_pieces > room).tolist():
+            while n_pieces[i] > room:
+                text[i] = text[i][: max(1, len(text[i]) // 2)]
+                (shorter,) = self._encode([[text[i]]])
+                if len(text[i]) == 1 and len(shorter.ids) - self._n_special > room:
+                    text[i] = UNREADABLE  # one letter of many bytes
+                    (shorter,) = self._encode([[text[i]]])
+                n_pieces[i] = len(shorter.ids) - self._n_special
+        return text, split_words(n_pieces.tolist(), max_pieces=room)
 
     def _pair(self, record: Record) -> tuple[Pieces, ...]:
         """Cut both texts into windows of half the room each; the shorter repeats its last one."""
@@ -145,9 +157,13 @@ class Piecer:
 
     def _parts(self, text: list[str], room: int) -> list[list[str]]:
         (encoding,) = self._encode([text])
-        word_ids = np.array([w for w in encoding.word_ids if w is not None], dtype=np.int64)
-        n_pieces = np.bincount(word_ids, minlength=len(text)).tolist()
-        return [text[w.start : w.stop] for w in split_words(n_pieces, max_pieces=room)]
+        text, windows = self._windows(text, encoding, room=room)
+        return [text[w.start : w.stop] for w in windows]
+
+
+def _pieces_of_words(encoding: Encoding, n_words: int) -> NDArray[np.int64]:
+    word_ids = np.array([w for w in encoding.word_ids if w is not None], dtype=np.int64)
+    return np.bincount(word_ids, minlength=n_words).astype(np.int64)
 
 
 def _row(encoding: Encoding, text: Sequence[str], window: WordWindow) -> Pieces:

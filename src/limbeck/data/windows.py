@@ -26,6 +26,8 @@ def split_words(n_pieces: Sequence[int], *, max_pieces: int) -> list[WordWindow]
     No single word may have more than `max_pieces`.
     """
     n_words = len(n_pieces)
+    if any(n > max_pieces for n in n_pieces):
+        raise ValueError(f"a word of {max(n_pieces)} pieces does not fit {max_pieces}")
     if sum(n_pieces) <= max_pieces:
         return [WordWindow(start=0, stop=n_words, own_start=0, own_stop=n_words)]
     ranges: list[tuple[int, int]] = []

@@ -43,13 +43,15 @@ def collect_rows(run: Path, plan: RunPlan, *, command: str) -> list[ResultRow]:
     folder = run / plan.ensemble.folder_name
     if folder.is_dir():
         found = _read(folder / "ensemble.json")
+        speaking = [row for row in rows if _speaks(row.name, found["weights"])]
         rows.append(
             ResultRow(
                 name="ensemble",
                 kind="ensemble",
                 metrics=found["metrics"],
-                size_mb=None,
-                sentences_per_second=None,
+                # members run one after another: sizes and times add up
+                size_mb=sum(row.size_mb or 0.0 for row in speaking),
+                sentences_per_second=_one_after_another(speaking),
                 seconds=None,
                 command=command,
                 environment={},
@@ -76,6 +78,16 @@ def collect_rows(run: Path, plan: RunPlan, *, command: str) -> list[ResultRow]:
                 )
             )
     return rows
+
+
+def _speaks(name: str, weights: Mapping[str, Mapping[str, float]]) -> bool:
+    return any(shares.get(name, 0.0) > 0 for shares in weights.values())
+
+
+def _one_after_another(rows: list[ResultRow]) -> float | None:
+    rates = [row.sentences_per_second for row in rows]
+    known = [rate for rate in rates if rate]
+    return 1 / sum(1 / rate for rate in known) if known and len(known) == len(rates) else None
 
 
 def _trained(run: Path, stage: Stage, name: str, kind: RowKind, command: str) -> list[ResultRow]:

@@ -55,6 +55,7 @@ def train_config(
         dropout=config.dropout,
         max_padded_pieces=config.max_padded_pieces,
         patience=config.patience,
+        freeze=config.freeze,
         seed=seed,
         precision=job.recipe.precision,
         device=job.recipe.device,

@@ -5,6 +5,9 @@ Out: `RecordScores` in order. Training, compression and tests share it; `annotat
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from limbeck.data.pieces import Batch, Pieces, collate
 from limbeck.runtime.batching import plan_batches
@@ -33,8 +36,25 @@ def run_rows(
     rows: Sequence[Pieces], run: Run, *, pad_id: int, kinds: Mapping[str, TaskKind]
 ) -> list[RecordScores]:
     """Score one batch."""
-    batch = collate(rows, pad_id=pad_id)
+    batch = with_a_word(collate(rows, pad_id=pad_id))
     return split_rows(run(batch), batch.n_words.tolist(), kinds)
+
+
+def with_a_word(batch: Batch) -> Batch:
+    """Let a batch without any word point at its first piece: engines choke on empty arrays.
+
+    `n_words` still says that there is none, so nobody reads what comes of it.
+    """
+    if len(batch.word_at):
+        return batch
+    grid = batch.word_grid.copy()
+    grid[0, 0] = 0
+    return replace(
+        batch,
+        word_at=np.zeros(1, dtype=np.int64),
+        shapes=np.zeros((1, 3), dtype=np.int64),
+        word_grid=grid,
+    )
 
 
 def gather(

@@ -6,14 +6,16 @@ distillation all pass through here; what differs is data and weights.
 """
 
 import json
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import nn
 
 from limbeck.data.records import Record
+from limbeck.environment import environment
 from limbeck.progress import Progress
 from limbeck.tasks.base import Task
 from limbeck.train.backbones import Pretrained
@@ -22,9 +24,12 @@ from limbeck.train.evaluate import evaluate_network
 from limbeck.train.loop import Fitted, TrainConfig, fit
 from limbeck.train.network import Network
 from limbeck.train.objective import LossWeights
+from limbeck.train.predict import Predictor
 from limbeck.train.rows import make_rows
 from limbeck.train.targets import TargetStore
 from limbeck.train.trained import Trained, plans_of, save_trained
+
+N_SPEED_RECORDS = 256  # of dev: enough batches for a rate, seconds even for a large teacher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,21 @@ def fine_tune(
         state_projection=projection,
     )
     save_trained(folder, trained, dropout=config.dropout)
-    history = {"n_steps": fitted.n_steps, "epochs": [asdict(e) for e in fitted.history]}
+    history = {
+        "n_steps": fitted.n_steps,
+        "epochs": [asdict(e) for e in fitted.history],
+        "sentences_per_second": fp32_rate(predictor, lesson.dev),
+        "environment": environment(n_threads=torch.get_num_threads()),
+    }
     (folder / "history.json").write_text(json.dumps(history, indent=1), encoding="utf-8")
     return fitted
+
+
+def fp32_rate(predictor: Predictor, records: Sequence[Record]) -> float:
+    """Records/s of the network in fp32, sorted by length: what a user has before any of this."""
+    measured = records[:N_SPEED_RECORDS]
+    exact = replace(predictor, precision="fp32")
+    exact.scores(measured[:32])  # the first batches pay for allocations
+    began = time.perf_counter()
+    exact.scores(measured)
+    return len(measured) / (time.perf_counter() - began)

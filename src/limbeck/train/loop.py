@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -42,6 +43,7 @@ class TrainConfig:
     precision: Precision = "auto"
     device: str = "auto"
     checkpoint_minutes: float = 5.0
+    freeze: Literal["nothing", "embeddings"] = "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,8 @@ def fit(
 ) -> Fitted:
     """Train, keep the best epoch by the dev mean, and go on from `folder` if it holds a start."""
     network.to(device)
+    if config.freeze == "embeddings":
+        network.backbone.model.get_input_embeddings().requires_grad_(False)
     torch.manual_seed(config.seed)
     n_pieces = [len(row.pieces.ids) for row in rows]
     plan = [
@@ -159,6 +163,8 @@ def make_optimizer(modules: nn.ModuleDict, config: TrainConfig) -> torch.optim.A
     """Two rates, and no decay on biases and norms."""
     groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for name, parameter in modules.named_parameters():
+        if not parameter.requires_grad:
+            continue
         key = (name.startswith("network.backbone."), parameter.ndim > 1)
         groups.setdefault(key, []).append(parameter)
     return torch.optim.AdamW(

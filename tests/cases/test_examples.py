@@ -1,0 +1,41 @@
+"""Every recipe in examples/ and the demo's are valid and lay out their stages."""
+
+from pathlib import Path
+
+import pytest
+
+from limbeck.config import read_recipe
+from limbeck.run.plan import TextHashes, plan_run
+
+ROOT = Path(__file__).parents[2]
+RECIPES = [*sorted((ROOT / "examples").glob("*.toml")), ROOT / "src/limbeck/demo/demo.toml"]
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_it_can_be_planned(path: Path) -> None:
+    recipe = read_recipe(path)
+    models = {t.model: "t" for t in recipe.teacher}
+    models |= {s.model: "s" for s in recipe.student.ladder}
+    text = TextHashes(labelled="a", unlabelled="b", labels={})
+    plan = plan_run(recipe, text, models)
+    names = [stage.folder_name for stage in plan.stages()]
+    assert len(set(names)) == len(names)
+    assert len(plan.teachers) == sum(len(t.seeds) for t in recipe.teacher)
+
+
+def test_the_demos_text_is_as_large_and_as_hard_as_it_says() -> None:
+    folder = ROOT / "src/limbeck/demo"
+    rows = [
+        line.split("\t")
+        for part in ("train", "dev")
+        for line in (folder / f"messages_{part}.tsv").read_text("utf-8").splitlines()[1:]
+    ]
+    assert len(rows) >= 1_000
+    assert len({text.lower() for text, _, _ in rows}) == len(rows)
+    assert len({intent for _, intent, _ in rows}) == 12
+    assert sum(kind != "plain" for _, _, kind in rows) >= len(rows) / 3
+    n_sentences = sum(
+        (folder / f"sentences_{part}.conllu").read_text("utf-8").count("# sent_id")
+        for part in ("train", "dev")
+    )
+    assert n_sentences >= 300
