@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 def main() -> None:
     bundle = sys.argv[1]
-    for name in ("torch", "transformers", "onnx", "nncf", "pydantic"):
+    for name in ("torch", "transformers", "onnx", "nncf", "safetensors"):
         if find_spec(name) is not None:
             sys.exit(f"{name} is installed: this is no runtime-only environment")
     text = "The cat sees a dog .\nNot on the red bird\n\n"

@@ -4,7 +4,6 @@ Everything is built from seeds in a few seconds; nothing is fetched and nothing 
 """
 
 import random
-import tempfile
 from pathlib import Path
 
 import torch
@@ -13,7 +12,7 @@ from tokenizers import Tokenizer
 
 from limbeck.bundle import BundleContents, fill_bundle
 from limbeck.compress.export import export_graph
-from limbeck.data.pieces import collate, load_tokenizer
+from limbeck.data.pieces import collate, tokenizer_from_text
 from limbeck.data.records import Arc, Labels, Record
 from limbeck.environment import versions
 from limbeck.tasks.base import Task, TaskKind
@@ -78,10 +77,7 @@ def toy_pretrained(family: str = "bert") -> Pretrained:
 
 
 def toy_tokenizer() -> Tokenizer:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tokenizer.json"
-        path.write_text(word_piece().to_str(), encoding="utf-8")
-        return load_tokenizer(path)
+    return tokenizer_from_text(word_piece().to_str())
 
 
 def build_bundle(folder: Path) -> Path:

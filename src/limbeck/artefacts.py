@@ -1,35 +1,15 @@
 """Artefacts on disk: written whole or not at all.
 
 In:  a target path and whatever fills it.
-Out: the target, complete and synced, or nothing under its name.
+Out: the target, complete and synced, or what was there before.
 """
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
-
-from limbeck.errors import InputError
-
-
-@contextmanager
-def atomic_dir(target: Path) -> Iterator[Path]:
-    """Fill a sibling folder, then rename it into place; on error leave nothing."""
-    if target.exists():
-        raise InputError(f"{target} exists already", hint="name another folder, or remove this one")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-    try:
-        staged = scratch / "staged"
-        staged.mkdir()
-        yield staged
-        sync_tree(staged)
-        staged.rename(target)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
@@ -52,11 +32,16 @@ def sync_tree(folder: Path) -> None:
     """Make sure that every file below has reached the disk."""
     for path in folder.rglob("*"):
         if path.is_file():
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_path(path)
+
+
+def sync_path(path: Path) -> None:
+    """Make sure that one file, or the entries of one folder, have reached the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

@@ -48,6 +48,23 @@ def test_several_files_and_other_formats(toy_bundle: Path, tmp_path: Path) -> No
     assert out.stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.parametrize("format", ["conllu", "bio"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_files_that_end_without_a_blank_line_do_not_run_together(
+    toy_bundle: Path, tmp_path: Path, format: str, end: str
+) -> None:
+    row = "1\tcat" + "\t_" * 8 if format == "conllu" else "cat\tO"
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(f"{row}{end}")
+    done = limbeck(
+        "annotate", toy_bundle, tmp_path / "a", tmp_path / "b",
+        "--format", format, "--tasks", "ner",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len([block for block in done.stdout.split("\n\n") if block.strip()]) == 2
+    assert done.stdout.endswith(end)
+
+
 def test_a_failure_leaves_no_output_and_keeps_what_was_there(
     toy_bundle: Path, tmp_path: Path
 ) -> None:

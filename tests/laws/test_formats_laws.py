@@ -1,5 +1,6 @@
 """Round trips hold for any text, checked against another reader where there is one."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from limbeck.data.files import split_lines
 from limbeck.data.formats import ReadOptions, open_format_writer, read_records
 from limbeck.data.records import Arc, Record
+from limbeck.data.tags import to_bio
 
 cells = st.text(
     st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"]), min_size=1, max_size=6
@@ -54,6 +56,50 @@ def test_conllu_is_copied_byte_for_byte(given_sentences: list[str]) -> None:
     wanted = oracle.parse(text.replace("\r\n", "\n"))
     words = [tuple(w["form"] for w in s if isinstance(w["id"], int)) for s in wanted]
     assert [record.words for record in records] == words
+
+
+tags = st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y", "E-X", "S-Y"])
+gaps = st.sampled_from(["\t", " ", "  ", "   "])
+
+
+@given(
+    st.lists(st.lists(st.tuples(cells, tags), min_size=1, max_size=5), min_size=1, max_size=4),
+    gaps,
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+    st.integers(1, 3),
+)
+@settings(max_examples=80, deadline=None)
+def test_bio_is_copied_byte_for_byte(
+    sentences: list[list[tuple[str, str]]], gap: str, ending: str, is_marked: bool, n_blank: int
+) -> None:
+    rows = ["".join(f"{w}{gap}x{gap}{t}{ending}" for w, t in sentence) for sentence in sentences]
+    mark = f"-DOCSTART- O{ending}{ending}" if is_marked else ""
+    text = mark + (ending * n_blank).join(rows)
+    records = records_of(text, ".bio", ReadOptions())
+    assert [r.words for r in records] == [tuple(w for w, _ in s) for s in sentences]
+    writer = open_format_writer("bio")
+    assert "".join(writer(record, {}, None) for record in records) == text
+    # with BIO tags in place, reading is a fixed point
+    tagged = "".join(writer(record, record.labels, None) for record in records)
+    again = records_of(tagged, ".bio", ReadOptions())
+    assert [record.labels for record in again] == [record.labels for record in records]
+
+
+@given(st.lists(tags, min_size=1))
+def test_to_bio_keeps_every_span(found: list[str]) -> None:
+    fixed = to_bio(found)
+    assert to_bio(fixed) == fixed
+    assert [tag == "O" for tag in fixed] == [tag == "O" for tag in found]
+    for previous, tag in zip(("O", *fixed), fixed, strict=False):
+        assert tag[0] != "I" or previous[2:] == tag[2:]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n")))
+def test_any_line_of_text_comes_back_in_json(line: str) -> None:
+    record = Record(words=tuple(line.split()), raw=line + "\n")
+    found = json.loads(open_format_writer("jsonl")(record, {"t": "x"}, None))
+    assert found == {"text": line.rstrip("\r"), "t": "x"}
 
 
 @given(st.lists(st.lists(st.tuples(cells, st.booleans()), min_size=1, max_size=5), min_size=1))

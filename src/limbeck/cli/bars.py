@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from limbeck.progress import NoProgress, Progress
+from limbeck.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -21,10 +21,6 @@ def make_progress() -> Progress:
     if sys.stderr.isatty():
         return Bars()
     return Lines()
-
-
-def quiet_progress() -> Progress:
-    return NoProgress()
 
 
 class Bars:

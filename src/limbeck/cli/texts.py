@@ -83,10 +83,12 @@ def annotate_files(job: AnnotateJob) -> int:
     records = _records(job, formats, skipped)
     began = time.perf_counter()
     with_chances = job.probabilities and written == "jsonl"
-    texts = (
+    texts: Iterator[str] = (
         write(a.record, a.labels, a.probabilities)
         for a in annotator.stream(records, probabilities=with_chances)
     )
+    if written != "jsonl":
+        texts = separated(texts)
     if job.output is None:
         _write_blocks(texts, sys.stdout.buffer)
         sys.stdout.buffer.flush()
@@ -107,6 +109,22 @@ def _records(
             on_error="skip" if job.on_error == "skip" else "stop",
         )
         yield from read_records(file, options=options, skipped=skipped)
+
+
+def separated(texts: Iterable[str]) -> Iterator[str]:
+    """Sentences with a blank line between them, even where a file ended without one.
+
+    The last one stays as it is: what is not followed by another is copied byte for byte.
+    """
+    before = ""
+    for text in texts:
+        if before and text.strip():
+            if not before.endswith("\n"):
+                yield "\n"
+            if not before.replace("\r", "").endswith("\n\n"):
+                yield "\n"
+        yield text
+        before = text if text.strip() else before + text
 
 
 def _write_blocks(texts: Iterable[str], file: IO[bytes]) -> None:

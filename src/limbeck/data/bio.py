@@ -1,95 +1,145 @@
 """BIO columns: one word a line, its tag in the last column, a blank line after each sentence.
 
-In:  numbered lines; tabs or spaces; IOB1 or BIO.
+In:  numbered lines; tabs or spaces; IOB1, BIO or IOBES.
 Out: records with BIO tags; the writer puts tags back where they stood.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from limbeck.data.files import split_lines
+from limbeck.data.conllu import is_conllu
+from limbeck.data.options import ReadOptions
 from limbeck.data.records import Labels, Record
+from limbeck.data.tags import check_tag, to_bio
 from limbeck.errors import InputError
 
 DOCSTART = "-DOCSTART-"
 _GAP = re.compile(r"[ \t]+")
 
 
-def read_block(
-    first: int, block: list[str], path: str, tasks: tuple[str, ...], strip_prefix: str
-) -> Record | None:
-    """Make a record of a sentence; None for document marks and stray blank lines."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BioLayout:
+    """Where words and tags stand; the same on every line of a file."""
+
+    n_columns: int
+    word: int
+    tag: int
+    task: str | None  # None: tags are checked and not kept
+    strip_prefix: str
+
+
+def find_layout(block: Sequence[str], path: str, options: ReadOptions) -> BioLayout | None:
+    """Take the columns from the first word of a file; None while there is none."""
+    for line in block:
+        if _is_word(line):
+            tasks = ("ner",) if options.tasks is None else options.tasks
+            task = tasks[0] if tasks else None
+            n_columns = len(_cells(line.strip(" \r\n")))
+            word = _place("words", 1, n_columns, path, options)
+            tag = _place(task or "ner", n_columns, n_columns, path, options)
+            return BioLayout(
+                n_columns=n_columns,
+                word=word,
+                tag=tag,
+                task=task,
+                strip_prefix=options.strip_prefix,
+            )
+    return None
+
+
+def _place(field: str, default: int, n_columns: int, path: str, options: ReadOptions) -> int:
+    column = options.columns.get(field, default)
+    if not isinstance(column, int) or not 1 <= column <= n_columns:
+        raise InputError(
+            f"{path}: {field}: no column {column!r}", hint=f"columns are 1 to {n_columns}"
+        )
+    return column - 1
+
+
+def _is_word(line: str) -> bool:
+    return not line.isspace() and bool(line) and not line.startswith(DOCSTART)
+
+
+def _cells(text: str) -> list[str]:
+    return text.split("\t") if "\t" in text else _GAP.split(text)
+
+
+def read_block(first: int, block: list[str], path: str, layout: BioLayout | None) -> Record | None:
+    """Make a record of a sentence; marks of documents alone give one without words.
+
+    None for blank lines alone.
+    """
+    if layout is None or not any(map(_is_word, block)):
+        raw = "".join(block)
+        return None if not raw.strip() else Record(words=(), raw=raw, where=f"{path}:{first}")
     words: list[str] = []
     tags: list[str] = []
-    n_columns = 0
-    for offset, line in enumerate(block):
-        text = line.strip(" \r\n")
-        if not text.strip() or text.startswith(DOCSTART):
+    place = 0
+    for n, line in enumerate(block, first):
+        if not _is_word(line):
             continue
-        cells = text.split("\t") if "\t" in text else _GAP.split(text)
-        where = f"{path}:{first + offset}"
-        n_columns = n_columns or len(cells)
-        if len(cells) != n_columns:
-            raise InputError(f"{where}: {len(cells)} columns where {n_columns} are due")
-        words.append(cells[0].removeprefix(strip_prefix))
-        if n_columns > 1:
-            if cells[-1] != "O" and not re.fullmatch(r"[BIES]-.+", cells[-1]):
-                raise InputError(
-                    f"{where}: {cells[-1]!r} is no BIO tag", hint="tags are O, B-TYPE or I-TYPE"
-                )
-            tags.append(cells[-1])
-    if not words:
-        return None
+        place = place or n
+        cells = _cells(line.strip(" \r\n"))
+        if len(cells) != layout.n_columns:
+            raise InputError(f"{path}:{n}: {len(cells)} columns where {layout.n_columns} are due")
+        word = cells[layout.word].removeprefix(layout.strip_prefix)
+        if not word:
+            raise InputError(f"{path}:{n}: empty word")
+        words.append(word)
+        if layout.n_columns > 1:
+            tag = cells[layout.tag]
+            if tag != "O":
+                check_tag(tag, f"{path}:{n}")
+            tags.append(tag)
     labels: dict[str, Labels] = {}
-    if tags and tasks:
-        labels[tasks[0]] = to_bio(tags)
-    return Record(words=tuple(words), labels=labels, raw="".join(block), where=f"{path}:{first}")
-
-
-def to_bio(tags: list[str]) -> tuple[str, ...]:
-    """Let every span open with B: IOB1 writes B only between spans of one type."""
-    fixed: list[str] = []
-    previous = "O"
-    for tag in tags:
-        opens = tag.startswith("I-") and (previous == "O" or previous[2:] != tag[2:])
-        fixed.append(f"B-{tag[2:]}" if opens else tag)
-        previous = tag
-    return tuple(fixed)
+    if tags and layout.task is not None:
+        labels[layout.task] = to_bio(tags)
+    return Record(words=tuple(words), labels=labels, raw="".join(block), where=f"{path}:{place}")
 
 
 def write_bio(record: Record, predicted: Mapping[str, Labels], task: str) -> str:
-    """Words and tags; columns between them are kept where the record came from BIO."""
-    tags = predicted.get(task)
-    assert isinstance(tags, tuple)
-    lines = _own_lines(record)
-    if lines is None:
-        for word in record.words:
-            if not word or any(c.isspace() for c in word):
-                raise InputError(f"{record.where}: the word {word!r} cannot stand in BIO columns")
-        rows = [f"{w}\t{t}\n" for w, t in zip(record.words, tags, strict=True)]
-        return "".join(rows) + "\n"
+    """Words and tags; all else on their lines is kept where the record came from BIO.
+
+    Without tags a record of BIO is copied, and others give words alone.
+    """
+    found = predicted.get(task)
+    assert found is None or isinstance(found, tuple)
+    tags = tuple(None if t is None else str(t) for t in found or (None,) * len(record.words))
+    filled = None if is_conllu(record) else _fill_lines(record, tags)
+    return filled if filled is not None else _new_lines(record, tags)
+
+
+def _fill_lines(record: Record, tags: Sequence[str | None]) -> str | None:
+    """The record's own lines with new tags; None if they are not of this format."""
     done: list[str] = []
-    at = 0
+    at = n_columns = 0
+    lines = record.raw.split("\n")
     for line in lines:
-        text = line.strip(" \r\n")
-        if not text.strip() or text.startswith(DOCSTART):
+        if not _is_word(line):
             done.append(line)
             continue
-        ending = line[len(line.rstrip("\r\n")) :]
-        gap = "\t" if "\t" in text else " "
-        cells = text.split("\t") if "\t" in text else _GAP.split(text)
-        kept = cells[:-1] if len(cells) > 1 else cells
-        done.append(gap.join([*kept, str(tags[at])]) + ending)
+        body = line.rstrip(" \r")
+        cells = _cells(body.lstrip(" "))
+        n_columns = n_columns or len(cells)
+        if at == len(tags) or not cells[0].endswith(record.words[at]):
+            return None
+        tag = tags[at]
+        if tag is not None:
+            kept = body[: len(body) - len(cells[-1])] if n_columns > 1 else f"{body}\t"
+            line = kept + tag + line[len(body) :]
+        done.append(line)
         at += 1
-    return "".join(done)
+    # words without tags, and no blank line after them, may as well be a plain text
+    is_text = n_columns == 1 and (len(lines) < 3 or lines[-2].strip())
+    return None if at != len(tags) or is_text else "\n".join(done)
 
 
-def _own_lines(record: Record) -> list[str] | None:
-    """The record's lines, if it came from a file of this format."""
-    lines = split_lines(record.raw)
-    real = [t for t in (line.strip(" \r\n") for line in lines) if t and not t.startswith(DOCSTART)]
-    if len(real) != len(record.words) or (len(real) == 1 and not _GAP.search(real[0])):
-        return None
-    firsts = ((t.split("\t")[0] if "\t" in t else _GAP.split(t)[0]) for t in real)
-    matches = all(f.endswith(w) for f, w in zip(firsts, record.words, strict=True))
-    return lines if matches else None
+def _new_lines(record: Record, tags: Sequence[str | None]) -> str:
+    for word in record.words:
+        if not word or any(c.isspace() for c in word):
+            raise InputError(f"{record.where}: the word {word!r} cannot stand in BIO columns")
+    if all(tag is None for tag in tags):
+        return "".join(f"{word}\n" for word in record.words) + "\n"
+    rows = [f"{w}\t{t or 'O'}\n" for w, t in zip(record.words, tags, strict=True)]
+    return "".join(rows) + "\n"

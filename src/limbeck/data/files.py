@@ -7,11 +7,13 @@ Out: (line number, line with its end); strict UTF-8, a byte-order mark is passed
 import gzip
 import io
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
+from limbeck.data.zst import ZstFrames
 from limbeck.errors import InputError
 
 STDIN = "-"
@@ -33,13 +35,12 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
                 yield cast(BinaryIO, unpacked)
         elif path.endswith(".zst"):
             try:
-                import zstandard
+                frames = ZstFrames(raw)
             except ModuleNotFoundError as missing:
                 raise InputError(
                     f"{path}: reading .zst needs zstandard", hint="pip install 'limbeck[data]'"
                 ) from missing
-            with zstandard.ZstdDecompressor().stream_reader(raw) as stream:
-                yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, stream)))
+            yield io.BufferedReader(frames)
         else:
             yield raw
 
@@ -63,7 +64,7 @@ def decoded_lines(file: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
                     hint="convert the file, for example with iconv -t utf-8",
                 ) from failure
             yield n, line.removeprefix("\ufeff") if n == 1 else line
-    except (OSError, EOFError) as failure:  # a damaged archive
+    except (OSError, EOFError, zlib.error) as failure:  # a damaged archive
         raise InputError(f"{path}:{n + 1}: cannot read on ({failure})") from failure
 
 

@@ -80,7 +80,7 @@ def read_records(
     With `on_error = "skip"` a bad record is counted in `skipped` and passed over.
     """
     name = str(path)
-    n_given = 0
+    n_given = n_skipped = 0
     collector = skipped if skipped is not None else Skipped()
     for make in _makers(name, options.format or infer_format(name), options):
         try:
@@ -89,11 +89,12 @@ def read_records(
             if options.on_error == "stop":
                 raise
             collector.note(str(failure))
+            n_skipped += 1
             continue
         if record is not None:
             n_given += 1
             yield record
-    if n_given == 0 and collector.n_records == 0 and name != STDIN:
+    if n_given == 0 and n_skipped == 0 and name != STDIN:
         raise InputError(f"{name}: empty file", hint="it has no record of its format")
 
 
@@ -109,10 +110,10 @@ def _makers(name: str, format: FormatName, options: ReadOptions) -> Iterator[Mak
             for first, block in conllu.blocks(numbered_lines(name)):
                 yield lambda f=first, b=block: conllu.read_block(f, b, name, wanted)  # type: ignore[misc]
         case "bio":
-            wanted = ("ner",) if tasks is None else tasks
-            prefix = options.strip_prefix
-            for first, block in conllu.blocks(numbered_lines(name)):
-                yield lambda f=first, b=block: bio.read_block(f, b, name, wanted, prefix)  # type: ignore[misc]
+            layout: bio.BioLayout | None = None
+            for first, block in conllu.blocks(numbered_lines(name), mark=bio.DOCSTART):
+                layout = layout or bio.find_layout(block, name, options)
+                yield lambda f=first, b=block, y=layout: bio.read_block(f, b, name, y)  # type: ignore[misc]
         case "jsonl":
             for n, line in numbered_lines(name):
                 if line.strip():
@@ -120,8 +121,8 @@ def _makers(name: str, format: FormatName, options: ReadOptions) -> Iterator[Mak
         case "csv" | "tsv":
             delimiter = "\t" if format == "tsv" else ","
             rows = table.read_table(numbered_lines(name), name, options, delimiter=delimiter)
-            for where, cells, places in rows:
-                yield lambda w=where, c=cells, p=places: table.read_row(w, c, p, options)  # type: ignore[misc]
+            for row in rows:
+                yield lambda r=row: table.read_row(r, options)  # type: ignore[misc]
         case "lines":
             for n, line in numbered_lines(name):
                 yield lambda n=n, line=line: Record(  # type: ignore[misc]
@@ -151,6 +152,14 @@ def _json_record(line: str, where: str, options: ReadOptions) -> Record:
         value = json.loads(line)
     except (ValueError, RecursionError) as failure:
         raise InputError(f"{where}: not JSON ({failure})") from failure
+    if "\\u" in line:  # JSON can spell half of a surrogate pair, which no UTF-8 can hold
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as failure:
+            raise InputError(
+                f"{where}: half of a surrogate pair (\\u{ord(failure.object[failure.start]):04x})",
+                hint="the text was cut within a character",
+            ) from failure
     return jsonl.read_object(value, where, line.strip(), options)
 
 

@@ -56,6 +56,8 @@ def _label(
     where: str,
     options: ReadOptions,
 ) -> Labels:
+    if any(isinstance(label, dict) for label in (given if isinstance(given, list) else [given])):
+        raise InputError(f"{where}: {task!r} holds an object where a label is due")
     if task in options.numeric:
         return number(given, task, where)
     if task in options.many:
@@ -101,20 +103,38 @@ def write_jsonl(
     record: Record, predicted: Mapping[str, Labels], probabilities: Mapping[str, object] | None
 ) -> str:
     """The object that came in, or one made of the words, with the predictions added."""
-    value: dict[str, object] = {}
-    if record.raw.startswith("{"):
-        value = json.loads(record.raw)
-    elif record.raw and len(record.raw.splitlines()) == 1 and "\t" not in record.raw:
-        value["text"] = record.raw.rstrip("\r\n")
-    else:
-        value["words"] = list(record.words)
-    if record.pair and "pair" not in value:
-        value["pair"] = " ".join(record.pair)
+    value = _own_object(record) or _new_object(record)
     value |= predicted
     for task, chances in (probabilities or {}).items():
         if chances is not None:
             value[f"{task}_probability"] = _rounded(chances)
     return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _own_object(record: Record) -> dict[str, object] | None:
+    """The object that the record was read from; a plain text may begin with a brace too."""
+    if not record.raw.startswith("{"):
+        return None
+    try:
+        value = json.loads(record.raw)
+    except ValueError:
+        return None
+    # which keys hold the text is the reader's option, so look for one that does
+    is_own = any(
+        tuple(v.split() if isinstance(v, str) else v) == record.words
+        for v in value.values()
+        if isinstance(v, (str, list))
+    )
+    return value if is_own else None
+
+
+def _new_object(record: Record) -> dict[str, object]:
+    text = record.raw.rstrip("\r\n")
+    is_text = record.raw and "\n" not in text and tuple(text.split()) == record.words
+    value: dict[str, object] = {"text": text} if is_text else {"words": list(record.words)}
+    if record.pair:
+        value["pair"] = " ".join(record.pair)
+    return value
 
 
 def _rounded(chances: object) -> object:

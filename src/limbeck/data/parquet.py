@@ -20,12 +20,11 @@ def objects(path: str) -> Iterator[tuple[str, dict[str, object]]]:
         raise InputError(
             f"{path}: reading Parquet needs pyarrow", hint="pip install 'limbeck[data]'"
         ) from missing
-    try:
-        file = pq.ParquetFile(path)
-    except (OSError, ArrowInvalid) as failure:
-        raise InputError(f"{path}: no readable Parquet file ({failure})") from failure
     n = 0
-    for batch in file.iter_batches(batch_size=BATCH_ROWS):
-        for value in batch.to_pylist():
-            n += 1
-            yield f"{path}:row {n}", value
+    try:
+        for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS):
+            for value in batch.to_pylist():
+                n += 1
+                yield f"{path}:row {n}", value
+    except (OSError, ArrowInvalid) as failure:
+        raise InputError(f"{path}:row {n + 1}: no readable Parquet ({failure})") from failure

@@ -54,9 +54,14 @@ class Batch:
 def load_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer.json so that pre-split words get the pieces they have inside a text."""
     try:
-        settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return tokenizer_from_text(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as failure:
         raise InputError(f"{path}: no readable tokenizer ({failure})") from failure
+
+
+def tokenizer_from_text(text: str) -> Tokenizer:
+    """As `load_tokenizer`, from the text of a tokenizer.json."""
+    settings: dict[str, Any] = json.loads(text)
     _open_words_with_space(settings.get("pre_tokenizer"))
     tokenizer = Tokenizer.from_str(json.dumps(settings))
     tokenizer.no_padding()

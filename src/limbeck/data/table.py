@@ -7,6 +7,7 @@ Out: records with text, pair and text labels.
 import csv
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from limbeck.data.jsonl import number
 from limbeck.data.options import ReadOptions
@@ -16,9 +17,19 @@ from limbeck.errors import InputError
 MANY_SEPARATOR = "|"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row, or why there is none: a bad one must not stop who wants the rest."""
+
+    where: str
+    cells: Sequence[str]
+    places: Mapping[str, int]  # field -> position
+    failure: str = ""
+
+
 def read_table(
     lines: Iterable[tuple[int, str]], path: str, options: ReadOptions, *, delimiter: str
-) -> Iterator[tuple[str, list[str], Mapping[str, int]]]:
+) -> Iterator[Row]:
     """Rows with where they stand and the position of each field."""
     places: Mapping[str, int] | None = None
     has_header = options.header
@@ -26,23 +37,33 @@ def read_table(
         has_header = not options.columns or any(
             isinstance(column, str) for column in options.columns.values()
         )
-    for n, cells in _rows(lines, path, delimiter):
+    rows = _unquoted(lines) if delimiter == "\t" else _quoted(lines, delimiter)
+    for n, cells in rows:
+        where = f"{path}:{n}"
+        if isinstance(cells, str):
+            if places is None:
+                raise InputError(f"{where}: {cells}")
+            yield Row(where=where, cells=(), places=places, failure=cells)
+            continue
         if places is None:
-            places = _places(cells if has_header else None, len(cells), f"{path}:{n}", options)
+            places = _places(cells if has_header else None, len(cells), where, options)
             if has_header:
                 continue
-        yield f"{path}:{n}", cells, places
+        yield Row(where=where, cells=cells, places=places)
 
 
-def _rows(
-    lines: Iterable[tuple[int, str]], path: str, delimiter: str
-) -> Iterator[tuple[int, list[str]]]:
-    if delimiter == "\t":  # no quoting: real files have stray quotes
-        for n, line in lines:
-            text = line.rstrip("\r\n")
-            if text:
-                yield n, text.split("\t")
-        return
+def _unquoted(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """Cells of TSV; a quote is a character like others, as real files have stray ones."""
+    for n, line in lines:
+        text = line.rstrip("\r\n")
+        if text:
+            yield n, text.split("\t")
+
+
+def _quoted(
+    lines: Iterable[tuple[int, str]], delimiter: str
+) -> Iterator[tuple[int, list[str] | str]]:
+    """Cells of CSV with the line on which the row begins, or what is wrong with it."""
     at = 0
 
     def texts() -> Iterator[str]:
@@ -58,8 +79,9 @@ def _rows(
             cells = next(reader)
         except StopIteration:
             return
-        except csv.Error as failure:
-            raise InputError(f"{path}:{begin}: {failure}") from failure
+        except csv.Error as failure:  # the next call starts afresh on the next line
+            yield begin, str(failure)
+            continue
         if cells:
             yield begin, cells
 
@@ -71,6 +93,8 @@ def _places(
     wanted: dict[str, str | int] = dict(options.columns)
     for task in options.tasks or ():
         wanted.setdefault(task, task)
+    if "words" in wanted:  # a cell holds a text either way
+        wanted.setdefault("text", wanted.pop("words"))
     if "text" not in wanted:
         wanted["text"] = "text" if header is not None else 1
     places: dict[str, int] = {}
@@ -92,20 +116,21 @@ def _places(
     return places
 
 
-def read_row(
-    where: str, cells: Sequence[str], places: Mapping[str, int], options: ReadOptions
-) -> Record:
-    """Make a record of one row."""
+def read_row(row: Row, options: ReadOptions) -> Record:
+    """Make a record of one row; an empty cell is no label."""
+    if row.failure:
+        raise InputError(f"{row.where}: {row.failure}")
+    cells, places, where = row.cells, row.places, row.where
     if len(cells) <= max(places.values()):
         raise InputError(f"{where}: {len(cells)} columns, {max(places.values()) + 1} are needed")
     labels: dict[str, Labels] = {}
     for task in options.tasks or ():
         cell = cells[places[task]]
-        if task in options.numeric:
-            labels[task] = number(cell, task, where)
-        elif task in options.many:
+        if task in options.many:  # none of the classes is an answer too
             labels[task] = tuple(part for part in cell.split(MANY_SEPARATOR) if part)
-        else:
+        elif task in options.numeric and cell:
+            labels[task] = number(cell, task, where)
+        elif cell:
             labels[task] = cell
     pair = cells[places["pair"]] if "pair" in places else ""
     text = cells[places["text"]]

@@ -7,12 +7,12 @@ name, only its own checkpoints, from which it goes on.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from limbeck.artefacts import sync_tree
 from limbeck.errors import StageError
 
 # Raise it when a stage computes something else from the same settings.
@@ -62,7 +62,7 @@ def perform(stage: Stage, run: Path, fill: Callable[[Path, Path], None]) -> Path
             json.dumps({"name": stage.name, "inputs": dict(stage.inputs)}, indent=1, default=str),
             encoding="utf-8",
         )
-        _sync_tree(staged)
+        sync_tree(staged)
         staged.rename(target)
     except OSError as failure:
         shutil.rmtree(staged, ignore_errors=True)
@@ -75,13 +75,3 @@ def perform(stage: Stage, run: Path, fill: Callable[[Path, Path], None]) -> Path
         raise
     shutil.rmtree(scratch, ignore_errors=True)
     return target
-
-
-def _sync_tree(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_file():
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)

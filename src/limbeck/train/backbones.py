@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig, PreTrainedModel
 
-from limbeck.data.pieces import Piecer, load_tokenizer
+from limbeck.data.pieces import Piecer, load_tokenizer, tokenizer_from_text
 from limbeck.errors import ConfigError
 
 # Rows longer than this are cut into windows even where a backbone has no limit (XLNet) or a very
@@ -145,17 +145,7 @@ def _tokenizer(reference: str) -> Tokenizer:
     if path.is_file():
         return load_tokenizer(path)
     fast = AutoTokenizer.from_pretrained(reference, use_fast=True, trust_remote_code=False)
-    return load_tokenizer_text(fast.backend_tokenizer.to_str())
-
-
-def load_tokenizer_text(text: str) -> Tokenizer:
-    """As `load_tokenizer`, from a string."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tokenizer.json"
-        path.write_text(text, encoding="utf-8")
-        return load_tokenizer(path)
+    return tokenizer_from_text(fast.backend_tokenizer.to_str())
 
 
 def _first_line(failure: BaseException) -> str:

@@ -7,7 +7,6 @@ the newest whose hashes hold and falls back to the one before. No pickle.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+
+from limbeck.artefacts import sync_path, sync_tree
 
 KEPT = 2  # the newest may be damaged by a full disk; the one before it is the way back
 
@@ -41,12 +42,11 @@ def save_checkpoint(folder: Path, step: int, checkpoint: Checkpoint) -> Path:
     )
     state = {"sha256": _sha256(staged / "tensors.safetensors"), "state": dict(checkpoint.state)}
     (staged / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    for path in staged.iterdir():
-        _sync(path)
+    sync_tree(staged)
     if target.exists():
         shutil.rmtree(target)
     staged.rename(target)
-    _sync(folder)
+    sync_path(folder)
     for old in sorted(folder.glob("step-*"))[:-KEPT]:
         shutil.rmtree(old)
     return target
@@ -68,11 +68,3 @@ def load_newest(folder: Path) -> Checkpoint | None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -7,7 +7,6 @@ label set of each task. No pickle.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from limbeck.artefacts import sync_tree
 from limbeck.data.records import Record, record_key
 from limbeck.errors import StageError
 from limbeck.tasks.base import TEXT_KINDS, Floats, TaskKind
@@ -84,10 +84,7 @@ def write_shard(
         np.save(staged / f"{name}.probs.npy", np.concatenate([t[name].probs for t in targets]))
     if states is not None:
         np.save(staged / "states.npy", np.concatenate(states))
-    for path in staged.iterdir():
-        handle = os.open(path, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+    sync_tree(staged)
     staged.rename(folder / f"shard-{number:05d}")
 
 
