@@ -49,9 +49,9 @@ class Bars:
         )
         self._tasks: list[TaskID] = []
 
-    def start(self, label: str, total: int) -> None:
+    def start(self, label: str, total: int, *, n_before: int = 0) -> None:
         self._bars.start()
-        self._tasks.append(self._bars.add_task(label, total=total))
+        self._tasks.append(self._bars.add_task(label, total=total, completed=n_before))
 
     def advance(self, n_done: int, note: str = "") -> None:
         self._bars.advance(self._tasks[-1], n_done)
@@ -70,21 +70,24 @@ class Lines:
         self._label = ""
         self._total = 0
         self._n_done = 0
+        self._n_before = 0
         self._began = 0.0
         self._last = 0.0
 
-    def start(self, label: str, total: int) -> None:
-        self._label, self._total, self._n_done = label, total, 0
+    def start(self, label: str, total: int, *, n_before: int = 0) -> None:
+        self._label, self._total, self._n_done = label, total, n_before
+        self._n_before = n_before
         self._began = self._last = time.monotonic()
-        self.say(f"{label} ...")
+        self.say(f"{label}: goes on at {n_before} of {total}" if n_before else f"{label} ...")
 
     def advance(self, n_done: int, note: str = "") -> None:
         self._n_done += n_done
         now = time.monotonic()
-        if now - self._last < SECONDS_BETWEEN_LINES or not self._n_done:
+        n_now = self._n_done - self._n_before
+        if now - self._last < SECONDS_BETWEEN_LINES or not n_now:
             return
         self._last = now
-        left = (now - self._began) / self._n_done * (self._total - self._n_done)
+        left = (now - self._began) / n_now * (self._total - self._n_done)
         self.say(f"{self._label}: {self._n_done} of {self._total}, {left:.0f} s left")
 
     def finish(self, note: str = "") -> None:

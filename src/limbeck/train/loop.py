@@ -109,8 +109,7 @@ def fit(
     if saved is not None:
         run.restore(saved)
     parameters = [p for p in modules.parameters() if p.requires_grad]
-    progress.start(label, n_steps)
-    progress.advance(run.step, "continued" if run.step else "")
+    progress.start(label, n_steps, n_before=run.step)
     last_save = time.monotonic()
     done_before = sum(len(batches) for batches in plan[: run.epoch])
     for epoch in range(run.epoch, config.epochs):
