@@ -57,7 +57,7 @@ class UnlabelledConfig(_Strict):
 class _Training(_Strict):
     epochs: Positive = 4
     rate: Rate = 5e-5  # of the backbone
-    head_rate: Rate = 1e-3  # of what starts from nothing
+    head_rate: Rate = 2e-3  # of what starts from nothing
     dropout: Share = 0.2
     max_padded_pieces: Positive = 1_024
     patience: Positive = 2

@@ -18,10 +18,13 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig,
 
 from limbeck.data.pieces import Piecer, load_tokenizer, tokenizer_from_text
 from limbeck.errors import ConfigError
+from limbeck.train.dropout import quicken_dropout
 
 # Rows longer than this are cut into windows even where a backbone has no limit (XLNet) or a very
 # high one: attention costs grow with the square of the length.
 MAX_PIECES = 512
+# Off: it draws a number for each pair of pieces and keeps torch from its fused attention.
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 
 
 class Backbone(nn.Module):
@@ -29,6 +32,7 @@ class Backbone(nn.Module):
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
+        quicken_dropout(model)
         self.model = model
         arguments = inspect.signature(model.forward).parameters
         self.takes_types = "token_type_ids" in arguments and _n_types(model.config) > 1
@@ -44,6 +48,11 @@ class Backbone(nn.Module):
     @property
     def n_layers(self) -> int:
         return int(self.config.num_hidden_layers)
+
+    def use_plain_attention(self) -> None:
+        """Leave torch's fused attention: backwards in bf16 it holds up a CPU for longer than all
+        the layer's products do."""
+        self.model.set_attn_implementation("eager")
 
     def forward(self, piece_ids: Tensor, mask: Tensor, type_ids: Tensor) -> list[Tensor]:
         """Run all rows; every state is (n_rows, n_pieces, hidden_size)."""
@@ -122,6 +131,9 @@ def load_pretrained(reference: str) -> Pretrained:
     """Load weights and tokenizer from a folder or from the hub."""
     try:
         config = AutoConfig.from_pretrained(reference, trust_remote_code=False)
+        for name in ATTENTION_DROPOUT:
+            if hasattr(config, name):
+                setattr(config, name, 0.0)
         model = AutoModel.from_pretrained(
             reference,
             config=config,

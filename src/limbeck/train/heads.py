@@ -8,8 +8,10 @@ from typing import assert_never
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from limbeck.tasks.base import TaskKind
+from limbeck.train.dropout import ByteDropout
 
 WORD_HIDDEN = 256  # dev scores flat between 128 and 512
 ARC_SIZE = 256
@@ -23,10 +25,10 @@ class LabelHead(nn.Module):
     def __init__(self, width: int, n_outputs: int, *, hidden: int, dropout: float) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Dropout(dropout),
+            ByteDropout(dropout),
             nn.Linear(width, hidden),
             nn.GELU(),
-            nn.Dropout(dropout),
+            ByteDropout(dropout),
             nn.Linear(hidden, n_outputs),
         )
 
@@ -46,19 +48,20 @@ class ParseHead(nn.Module):
         super().__init__()
         self.dependent = _projection(width, ARC_SIZE + RELATION_SIZE, dropout)
         self.head = _projection(width, ARC_SIZE + RELATION_SIZE, dropout)
-        self.root = nn.Parameter(torch.randn(ARC_SIZE + RELATION_SIZE) * 0.02)
+        self.root = nn.Parameter(torch.randn(ARC_SIZE + RELATION_SIZE) * 0.1)
         self.arc = nn.Linear(ARC_SIZE, ARC_SIZE)  # the bias scores a word as a head by itself
         self.relation = nn.Linear(RELATION_SIZE, n_relations * RELATION_SIZE)
         self.relation_sum = nn.Linear(2 * RELATION_SIZE, n_relations)
         self.n_relations = n_relations
 
     def forward(
-        self, words: Tensor, word_grid: Tensor, heads: Tensor | None
+        self, words: Tensor, word_grid: Tensor, heads: Tensor | None, n_padding: int = 0
     ) -> tuple[Tensor, Tensor]:
         """Score arcs (n_rows, n_grid, n_grid + 1) and relations (n_words, n_relations).
 
         `word_grid` (n_rows, n_grid) holds positions in `words`, -1 padding; `heads` (n_words,)
-        counts words of the row from 1, or is None for the likeliest.
+        counts words of the row from 1, or is None for the likeliest. The last `n_padding` of
+        `words` are in no row; what is scored for them means nothing.
         """
         n_rows, n_grid = word_grid.shape
         present = word_grid >= 0
@@ -68,8 +71,8 @@ class ParseHead(nn.Module):
         root = self.root.to(head.dtype).expand(n_rows, 1, -1)
         heads_grid = torch.cat([root, head[at]], dim=1)  # (n_rows, n_grid + 1, ...)
         dependents_grid = dependent[at][..., :ARC_SIZE]
+        # not scaled by the root of the size, as attention is: that slows learning several times
         arcs = self.arc(dependents_grid) @ heads_grid[..., :ARC_SIZE].transpose(1, 2)
-        arcs = arcs / ARC_SIZE**0.5
         allowed = torch.cat([torch.ones_like(present[:, :1]), present], dim=1)[:, None, :]
         own = torch.arange(n_grid, device=words.device)
         allowed = allowed & (
@@ -81,18 +84,19 @@ class ParseHead(nn.Module):
             likeliest = arcs.argmax(dim=-1)
             heads = likeliest[present]
         rows = torch.arange(n_rows, device=words.device)[:, None].expand(n_rows, n_grid)[present]
-        chosen = heads_grid[..., ARC_SIZE:].reshape(n_rows * (n_grid + 1), RELATION_SIZE)[
-            rows * (n_grid + 1) + heads
-        ]
+        place = rows * (n_grid + 1) + heads
+        if n_padding:
+            place = functional.pad(place, (0, n_padding))
+        chosen = heads_grid[..., ARC_SIZE:].reshape(n_rows * (n_grid + 1), RELATION_SIZE)[place]
         own_part = dependent[:, ARC_SIZE:]
         bilinear = self.relation(own_part).view(-1, self.n_relations, RELATION_SIZE)
-        relations = (bilinear @ chosen.unsqueeze(-1)).squeeze(-1) / RELATION_SIZE**0.5
+        relations = (bilinear @ chosen.unsqueeze(-1)).squeeze(-1)
         return arcs, relations + self.relation_sum(torch.cat([own_part, chosen], dim=-1))
 
 
 def _projection(width: int, size: int, dropout: float) -> nn.Module:
     return nn.Sequential(
-        nn.Dropout(dropout), nn.Linear(width, size), nn.GELU(), nn.Dropout(dropout)
+        ByteDropout(dropout), nn.Linear(width, size), nn.GELU(), ByteDropout(dropout)
     )
 
 

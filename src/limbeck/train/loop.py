@@ -24,6 +24,7 @@ from limbeck.train.losses import state_loss
 from limbeck.train.network import Network, to_tensors
 from limbeck.train.objective import LossWeights, total_loss
 from limbeck.train.rows import TrainingRow, collate_rows, shuffled_batches
+from limbeck.train.steady import real_logits, steady_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class TrainConfig:
 
     epochs: int = 4
     rate: float = 1e-4  # of the backbone
-    head_rate: float = 1e-3  # of everything that starts from nothing
+    head_rate: float = 2e-3  # of everything that starts from nothing
     warmup: float = 0.06  # share of all steps
     weight_decay: float = 0.01
     max_norm: float = 1.0
@@ -86,6 +87,8 @@ def fit(
 ) -> Fitted:
     """Train, keep the best epoch by the dev mean, and go on from `folder` if it holds a start."""
     network.to(device)
+    if device.type == "cpu":
+        network.backbone.use_plain_attention()
     if config.freeze == "embeddings":
         network.backbone.model.get_input_embeddings().requires_grad_(False)
     torch.manual_seed(config.seed)
@@ -119,16 +122,24 @@ def fit(
         network.train()
         for positions in plan[epoch][run.step - done_before :]:
             batch, targets = collate_rows([rows[i] for i in positions], tasks, pad_id=pad_id)
-            tensors = to_tensors(batch, device)
+            steady = steady_batch(batch, max_padded_pieces=config.max_padded_pieces, pad_id=pad_id)
+            tensors = to_tensors(steady, device)
             with autocast(device, config.precision):
                 states = network.states(tensors)
                 logits = network.score(states, tensors, targets.heads)
-            loss = total_loss(logits, targets, tasks, weights, present=tensors.word_grid >= 0)
+            loss = total_loss(
+                real_logits(logits, batch, tasks),
+                targets,
+                tasks,
+                weights,
+                present=tensors.word_grid[: len(batch.n_words)] >= 0,
+            )
             if state_projection is not None and targets.states is not None and weights.states > 0:
-                words = states[-1].float().flatten(0, 1)[tensors.word_at]
+                # projected with the padding, cut after: one kernel for all batches
+                words = state_projection(states[-1].float().flatten(0, 1)[tensors.word_at])
                 known = targets.states.abs().sum(dim=-1) > 0
                 loss = loss + weights.states * state_loss(
-                    state_projection(words[known]), targets.states[known]
+                    words[: len(known)][known], targets.states[known]
                 )
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]

@@ -42,6 +42,7 @@ class TensorBatch:
     word_at: Tensor
     shapes: Tensor
     word_grid: Tensor
+    n_padding: int = 0  # words at the end that are in no row's grid; see `steady`
 
 
 def to_tensors(batch: Batch, device: torch.device) -> TensorBatch:
@@ -53,6 +54,7 @@ def to_tensors(batch: Batch, device: torch.device) -> TensorBatch:
         word_at=torch.from_numpy(batch.word_at).to(device),
         shapes=torch.from_numpy(batch.shapes).to(device),
         word_grid=torch.from_numpy(batch.word_grid).to(device),
+        n_padding=max(0, len(batch.word_at) - int((batch.word_grid >= 0).sum())),
     )
 
 
@@ -112,7 +114,7 @@ class Network(nn.Module):
             vectors = torch.cat([vectors, shapes.to(vectors.dtype)], dim=-1)
             if isinstance(head, ParseHead):
                 given = None if heads is None else heads.get(plan.name)
-                arcs, relations = head(vectors, batch.word_grid, given)
+                arcs, relations = head(vectors, batch.word_grid, given, batch.n_padding)
                 logits[f"{plan.name}.arcs"] = arcs.float()
                 logits[plan.name] = relations.float()
             else:

@@ -11,14 +11,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from limbeck.data.pieces import Batch, Piecer, collate
+from limbeck.data.pieces import Batch, Piecer, Pieces, collate
 from limbeck.data.records import Labels, Record
 from limbeck.runtime.batching import plan_batches
-from limbeck.runtime.scoring import score_records
+from limbeck.runtime.scoring import gather, run_rows
 from limbeck.tasks.base import Floats, Task, TaskKind
 from limbeck.tasks.scores import RecordScores, stack
 from limbeck.train.devices import Precision, autocast
-from limbeck.train.network import Network, to_tensors
+from limbeck.train.network import Network, TensorBatch, to_tensors
+from limbeck.train.steady import steady_batch, steady_length
 
 PREDICT_PIECES = 4_096  # padded pieces a batch; without gradients memory is no concern
 
@@ -36,18 +37,30 @@ class Predictor:
     def scores(self, records: Sequence[Record]) -> list[RecordScores]:
         """Score records, longest rows first, and give them back in order."""
         self.network.eval()
-        return score_records(
-            self.piecer(records),
-            self._run,
-            pad_id=self.piecer.pad_id,
-            kinds=self.kinds,
-            max_padded_pieces=PREDICT_PIECES,
+        windows = self.piecer(records)
+        rows = [row for record in windows for row in record]
+        scored = (
+            (
+                positions,
+                run_rows(
+                    [rows[i] for i in positions],
+                    self._run,
+                    pad_id=self.piecer.pad_id,
+                    kinds=self.kinds,
+                ),
+            )
+            for positions in _plan(rows)
         )
+        return gather(windows, scored, self.kinds)
 
     def _run(self, batch: Batch) -> dict[str, Floats]:
         with torch.inference_mode(), autocast(self.device, self.precision):
-            logits = self.network(to_tensors(batch, self.device))
+            logits = self.network(self._tensors(batch))
         return {name: array.float().cpu().numpy() for name, array in logits.items()}
+
+    def _tensors(self, batch: Batch) -> TensorBatch:
+        steady = steady_batch(batch, max_padded_pieces=PREDICT_PIECES, pad_id=self.piecer.pad_id)
+        return to_tensors(steady, self.device)
 
     def states(self, records: Sequence[Record]) -> list[NDArray[np.float16]]:
         """Last hidden state of each word's first piece, (n_words, hidden_size) for each record."""
@@ -56,12 +69,12 @@ class Predictor:
         by_row: list[NDArray[np.float16]] = [np.zeros((0, 0), dtype=np.float16)] * len(rows)
         self.network.eval()
         with torch.inference_mode(), autocast(self.device, self.precision):
-            n_pieces = [len(row.ids) for row in rows]
-            for positions in plan_batches(n_pieces, max_padded_pieces=PREDICT_PIECES):
+            for positions in _plan(rows):
                 batch = collate([rows[i] for i in positions], pad_id=self.piecer.pad_id)
-                tensors = to_tensors(batch, self.device)
+                tensors = self._tensors(batch)
                 last = self.network.states(tensors)[-1].flatten(0, 1)[tensors.word_at]
-                parts = np.split(last.float().cpu().numpy(), np.cumsum(batch.n_words)[:-1])
+                real = last[: len(batch.word_at)].float().cpu().numpy()
+                parts = np.split(real, np.cumsum(batch.n_words)[:-1])
                 for i, part in zip(positions, parts, strict=True):
                     w = rows[i].window
                     by_row[i] = part[w.own_start - w.start : w.own_stop - w.start].astype(
@@ -73,6 +86,11 @@ class Predictor:
             done.append(np.concatenate(by_row[begin : begin + len(record)]))
             begin += len(record)
         return done
+
+
+def _plan(rows: Sequence[Pieces]) -> list[list[int]]:
+    lengths = [steady_length(len(row.ids)) for row in rows]
+    return plan_batches(lengths, max_padded_pieces=PREDICT_PIECES)
 
 
 def decode(

@@ -4,7 +4,7 @@ In:  records, codecs, a piecer, and a soft-target store where there is one.
 Out: batches within a budget of padded pieces, in an order that the seed fixes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from torch import Tensor
 
 from limbeck.data.pieces import Batch, Piecer, Pieces, collate
 from limbeck.data.records import Record
+from limbeck.runtime.batching import plan_batches
 from limbeck.tasks.base import MISSING, TEXT_KINDS, Task
+from limbeck.train.steady import steady_length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +134,7 @@ def shuffled_batches(
     """Batches of like length in random order: shuffle, sort stretches of it, cut to the budget.
 
     Stretches of about 50 batches leave enough chance in who meets whom, and little padding.
+    Lengths count as `steady_batch` will pad them, so that nearly all batches are full.
     """
     order = rng.permutation(len(n_pieces))
     lengths = np.asarray(n_pieces)
@@ -139,14 +142,9 @@ def shuffled_batches(
     batches: list[list[int]] = []
     for begin in range(0, len(order), stretch):
         part = order[begin : begin + stretch]
-        part = part[np.argsort(lengths[part], kind="stable")]
-        current: list[int] = []
-        for position in part.tolist():
-            if current and (len(current) + 1) * int(lengths[position]) > max_padded_pieces:
-                batches.append(current)
-                current = []
-            current.append(position)
-        batches.append(current)
+        padded = [steady_length(n) for n in lengths[part].tolist()]
+        for batch in plan_batches(padded, max_padded_pieces=max_padded_pieces):
+            batches.append(part[batch].tolist())
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
@@ -226,17 +224,3 @@ def _joined_states(rows: Sequence[TrainingRow]) -> Tensor | None:
     if any(row.states is None for row in rows):
         return None
     return torch.from_numpy(np.concatenate([row.states for row in rows])).float()
-
-
-def training_batches(
-    rows: Sequence[TrainingRow],
-    tasks: Sequence[Task],
-    *,
-    pad_id: int,
-    max_padded_pieces: int,
-    rng: np.random.Generator,
-) -> Iterator[tuple[Batch, Targets]]:
-    """One pass over all rows."""
-    n_pieces = [len(row.pieces.ids) for row in rows]
-    for positions in shuffled_batches(n_pieces, max_padded_pieces=max_padded_pieces, rng=rng):
-        yield collate_rows([rows[i] for i in positions], tasks, pad_id=pad_id)
