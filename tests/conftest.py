@@ -10,6 +10,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what the user's `limbeck tune` found out of the tests."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def toy_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle with every kind of task; treat it as read-only."""

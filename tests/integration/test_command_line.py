@@ -171,3 +171,28 @@ def test_a_damaged_bundle_is_refused(
     done = limbeck("annotate", bundle, "-", text="a\n")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_tune_prints_what_it_tried_and_annotate_uses_it(
+    toy_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "own.txt").write_text(DEV)
+    done = limbeck(
+        "tune", toy_bundle, "--text", tmp_path / "own.txt", "--threads", 1, "--seconds", 1, "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    rates = [trial["records_per_second"] for trial in found["trials"]]
+    assert len(rates) > 2
+    assert min(rates) > 0
+    assert Path(found["stored"]).is_file()
+    used = limbeck("annotate", toy_bundle, "-", "--threads", 1, "--json", text=DEV)
+    assert json.loads(used.stderr)["engine"] == found["choice"]["engine"]
+
+
+def test_tune_without_text_says_so(toy_bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n")
+    done = limbeck("tune", toy_bundle, "--text", tmp_path / "empty.txt")
+    assert done.returncode == 2
+    assert "no text" in done.stderr

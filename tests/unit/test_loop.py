@@ -113,3 +113,27 @@ def test_a_checkpoint_that_was_never_completed_is_not_seen(tmp_path: Path) -> No
     save_checkpoint(tmp_path, 1, Checkpoint(tensors={"a": torch.zeros(1)}, state={}))
     (tmp_path / "step-00000001").rename(tmp_path / ".step-00000002")
     assert load_newest(tmp_path) is None
+
+
+def test_text_without_a_target_that_counts_changes_nothing(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    tasks = toy_tasks()
+    pretrained = toy_pretrained()
+    network = Network(pretrained.backbone, plans_of(tasks), dropout=0.2)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    fitted = fit(
+        network,
+        make_rows(toy_records(5), tasks, pretrained.piecer()),
+        tasks,
+        pad_id=0,
+        evaluate=lambda: ({}, 1.0),
+        config=TrainConfig(epochs=1, max_padded_pieces=64, precision="fp32"),
+        weights=LossWeights(hard=0.0, soft=1.0),  # and no soft target anywhere
+        device=CPU,
+        folder=tmp_path,
+        label="toy",
+        progress=NoProgress(),
+    )
+    assert fitted.n_steps > 0
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, before[name]), name

@@ -83,7 +83,7 @@ def annotate(
     probabilities: Annotated[bool, typer.Option(help="add them to JSONL output")] = False,
     engine: EngineOption = "auto",
     threads: ThreadsOption = None,
-    workers: Annotated[int, typer.Option(min=1, help="batches in flight")] = 1,
+    workers: Annotated[int | None, typer.Option(min=1, help="batches in flight")] = None,
     read_ahead: Annotated[int, typer.Option(min=1, help="records held before sorting")] = 4_096,
     on_error: Annotated[Literal["stop", "skip"], typer.Option(help="bad records")] = "stop",
     json: JsonOption = False,
@@ -125,6 +125,32 @@ def evaluate(
         narrated(
             lambda: evaluate_files(
                 bundle, gold, format=format, engine=engine, n_threads=threads, as_json=json
+            )
+        )
+    )
+
+
+@app.command()
+def tune(
+    bundle: Path,
+    text: Annotated[Path | None, typer.Option(help="your own text; default: built-in")] = None,
+    format: Annotated[Format | None, typer.Option(help="default: by the file")] = None,
+    threads: ThreadsOption = None,
+    seconds: Annotated[float, typer.Option(min=1, help="about how long to try")] = 18.0,
+    json: JsonOption = False,
+) -> None:
+    """Find the engine, workers and batch size that are fastest here, and remember them."""
+    from limbeck.cli.tune import tune_bundle
+
+    _leave(
+        narrated(
+            lambda: tune_bundle(
+                bundle,
+                text=text,
+                format=format,
+                n_threads=threads,
+                seconds=seconds,
+                as_json=json,
             )
         )
     )

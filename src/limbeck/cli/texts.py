@@ -47,7 +47,7 @@ class AnnotateJob:
     probabilities: bool
     engine: EngineChoice
     n_threads: int | None
-    n_workers: int
+    n_workers: int | None
     read_ahead: int
     on_error: str
     as_json: bool

@@ -22,6 +22,7 @@ from limbeck.run.card import model_card
 from limbeck.run.work import Job, calibration_records, n_parameters
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.batching import plan_batches
+from limbeck.runtime.choices import DEFAULT_PIECES
 from limbeck.runtime.engines import EngineOptions, open_engine, pick_engine
 from limbeck.runtime.scoring import score_records
 from limbeck.runtime.threads import pick_threads
@@ -147,7 +148,7 @@ def score_graph(job: Job, piecer: Piecer, graph: Path) -> dict[str, float]:
         engine.run,
         pad_id=piecer.pad_id,
         kinds={task.name: task.kind for task in job.tasks},
-        max_padded_pieces=AnnotateConfig().max_padded_pieces,
+        max_padded_pieces=DEFAULT_PIECES,
     )
     return dev_metrics(job.corpora.dev, scores, job.tasks)
 

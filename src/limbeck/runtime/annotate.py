@@ -6,33 +6,38 @@ next one is read and cut into pieces, and the one before is decoded.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 from limbeck.bundle import Bundle, load_bundle
 from limbeck.data.pieces import Piecer, Pieces
 from limbeck.data.records import Labels, Record
 from limbeck.errors import LimbeckError, StageError
 from limbeck.runtime.batching import padding_share, plan_batches
-from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine, pick_engine
+from limbeck.runtime.choices import settle
+from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
 from limbeck.runtime.scoring import gather, run_rows
-from limbeck.runtime.threads import pick_threads
 from limbeck.tasks.base import Task, TaskKind
 from limbeck.tasks.scores import RecordScores, stack
+
+MAX_INLINE_RECORDS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotateConfig:
-    """How text flows through the engine. Defaults favour throughput on a small CPU."""
+    """How text flows through the engine. None: as `limbeck tune` found, or else the defaults."""
 
     read_ahead: int = 4_096  # records held before sorting; memory grows with it
-    max_padded_pieces: int = 2_048  # budget of a batch: rows x longest row
+    max_padded_pieces: int | None = None  # budget of a batch: rows x longest row
     engine: EngineChoice = "auto"
-    n_threads: int | None = None  # None: all that this process may use
-    n_workers: int = 1  # batches in flight, each with its share of the threads
+    n_threads: int | None = None  # all that this process may use
+    n_workers: int | None = None  # batches in flight, each with its share of the threads
     tasks: tuple[str, ...] | None = None  # which to decode; None: all of the bundle
 
 
@@ -71,11 +76,17 @@ class Annotator:
     def __init__(self, bundle: Bundle, config: AnnotateConfig | None = None) -> None:
         self.bundle = bundle
         self.config = config or AnnotateConfig()
-        n_threads = pick_threads(self.config.n_threads)
+        self.choice = settle(
+            bundle,
+            engine=self.config.engine,
+            n_threads=self.config.n_threads,
+            n_workers=self.config.n_workers,
+            max_padded_pieces=self.config.max_padded_pieces,
+        )
         self.engine: Engine = open_engine(
-            pick_engine(self.config.engine),
+            self.choice.engine,
             bundle.graph,
-            EngineOptions(n_threads=n_threads, n_workers=self.config.n_workers),
+            EngineOptions(n_threads=self.choice.n_threads, n_workers=self.choice.n_workers),
         )
         self.tally = Tally()
         self._piecer: Piecer = bundle.piecer()
@@ -97,7 +108,20 @@ class Annotator:
         self, records: Sequence[Record], *, probabilities: bool = False
     ) -> list[Annotated]:
         """Annotate records that fit in memory."""
+        if not records:
+            return []
+        if len(records) <= MAX_INLINE_RECORDS:  # starting threads would cost more than the work
+            window = _Window(records=list(records), rows=self._piecer(records))
+            scores = self._score(window, None)
+            return list(self._decoded(window.records, scores, probabilities))
         return list(self.stream(iter(records), probabilities=probabilities))
+
+    def with_budget(self, max_padded_pieces: int) -> Self:
+        """The same engine behind batches of another size."""
+        other = copy(self)
+        other.choice = replace(self.choice, max_padded_pieces=max_padded_pieces)
+        other.tally = Tally()
+        return other
 
     def stream(
         self, records: Iterable[Record], *, probabilities: bool = False
@@ -113,7 +137,7 @@ class Annotator:
         with (
             ThreadPoolExecutor(1, thread_name_prefix="read") as reader,
             ThreadPoolExecutor(1, thread_name_prefix="window") as scorer,
-            ThreadPoolExecutor(self.config.n_workers, thread_name_prefix="engine") as workers,
+            ThreadPoolExecutor(self.choice.n_workers, thread_name_prefix="engine") as workers,
         ):
             coming = reader.submit(self._read, records)
             running: Future[list[RecordScores]] | None = None
@@ -135,16 +159,19 @@ class Annotator:
             return None
         return _Window(records=taken, rows=self._piecer(taken))
 
-    def _score(self, window: _Window, workers: ThreadPoolExecutor) -> list[RecordScores]:
+    def _score(self, window: _Window, workers: ThreadPoolExecutor | None) -> list[RecordScores]:
+        """Score a window, here or by workers."""
         rows = [row for record in window.rows for row in record]
         n_pieces = [len(row.ids) for row in rows]
-        plan = plan_batches(n_pieces, max_padded_pieces=self.config.max_padded_pieces)
+        plan = plan_batches(n_pieces, max_padded_pieces=self.choice.max_padded_pieces)
         began = time.perf_counter()
-        futures = [
-            (positions, workers.submit(self._run, [rows[i] for i in positions]))
-            for positions in plan
-        ]
-        scored = ((positions, _outcome(future, window)) for positions, future in futures)
+        batches = ([rows[i] for i in positions] for positions in plan)
+        if workers is None:
+            parts = (_outcome(partial(self._run, batch), window) for batch in batches)
+        else:
+            futures = [workers.submit(self._run, batch) for batch in batches]
+            parts = (_outcome(future.result, window) for future in futures)
+        scored = zip(plan, parts, strict=True)
         scores = gather(window.rows, scored, self._kinds)
         tally = self.tally
         tally.engine_seconds += time.perf_counter() - began
@@ -180,10 +207,10 @@ class Annotator:
             )
 
 
-def _outcome(future: Future[list[RecordScores]], window: _Window) -> list[RecordScores]:
-    """Wait for a batch; a failure names the records that it was among."""
+def _outcome(result: Callable[[], list[RecordScores]], window: _Window) -> list[RecordScores]:
+    """Get what a batch gave; a failure names the records that it was among."""
     try:
-        return future.result()
+        return result()
     except LimbeckError:
         raise
     except Exception as failure:

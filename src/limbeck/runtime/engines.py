@@ -36,6 +36,16 @@ class Engine(Protocol):
     def run(self, batch: Batch) -> dict[str, Floats]: ...
 
 
+def installed_engines() -> tuple[EngineName, ...]:
+    """Engines that can be opened here, the preferred one first."""
+    found: list[EngineName] = []
+    if find_spec("openvino") is not None:
+        found.append("openvino")
+    if find_spec("onnxruntime") is not None:
+        found.append("ort")
+    return tuple(found)
+
+
 def pick_engine(choice: EngineChoice) -> EngineName:
     """OpenVINO where it is installed, as it runs int8 twice as fast; else ONNX Runtime."""
     match choice:

@@ -141,13 +141,14 @@ def fit(
                 loss = loss + weights.states * state_loss(
                     words[: len(known)][known], targets.states[known]
                 )
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(parameters, config.max_norm)
             share = _rate(run.step, n_steps, config.warmup)
             for group, base in zip(optimizer.param_groups, base_rates, strict=True):
                 group["lr"] = base * share
-            optimizer.step()
+            if loss.requires_grad:  # not where no record of the batch has a target that counts
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(parameters, config.max_norm)
+                optimizer.step()
             run.step += 1
             run.loss_sum += float(loss.detach())
             run.loss_count += 1
