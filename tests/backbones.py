@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import AutoConfig, AutoModel
 
-from limbeck.data.pieces import load_tokenizer
+from limbeck.data.vocabulary import load_tokenizer
 from limbeck.train.backbones import Backbone, Pretrained
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -12,8 +12,9 @@ from tokenizers import Tokenizer
 
 from limbeck.bundle import BundleContents, fill_bundle
 from limbeck.compress.export import export_graph
-from limbeck.data.pieces import collate, tokenizer_from_text
+from limbeck.data.pieces import collate
 from limbeck.data.records import Arc, Labels, Record
+from limbeck.data.vocabulary import tokenizer_from_text
 from limbeck.environment import versions
 from limbeck.tasks.base import Task, TaskKind
 from limbeck.tasks.codecs import learn_codec

@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from limbeck.artefacts import sync_tree
-from limbeck.data.pieces import Piecer, load_tokenizer
+from limbeck.data.pieces import Piecer
+from limbeck.data.vocabulary import load_tokenizer
 from limbeck.errors import BundleError
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_from_json

@@ -1,13 +1,17 @@
 """Pieces and windows: every word has a vector, exactly one window owns it, nothing is dropped."""
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from toys import toy_tokenizer
 
 from limbeck.data.pieces import Piecer, collate
 from limbeck.data.raw import sentences
 from limbeck.data.records import Record
-from limbeck.data.shape import SHAPE_SIZES, word_shapes
+from limbeck.data.shape import SHAPE_SIZES, mark_first, word_shape
+from limbeck.data.vocabulary import UNREADABLE, tokenizer_from_text
 from limbeck.data.windows import split_words
 
 MAX_PIECES = 24
@@ -63,16 +67,91 @@ def test_a_batch_points_every_word_at_its_first_piece(texts: list[list[str]]) ->
         assert (grid >= 0).sum() == len(row.first_piece)
 
 
+TEXT = ["the cat sees a dog", "birds don't fly in 1999 !", "Ünïcode wörds, too: 日本"] * 20
+SPECIALS = ["<s>", "</s>", "<unk>", "<cls>", "<sep>"]
+
+
+def byte_level() -> Tokenizer:
+    """As RoBERTa has it: bytes, and two special pieces between the texts of a pair."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=SPECIALS,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(TEXT, trainer)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0))
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def unigram() -> Tokenizer:
+    """As XLNet has it: special pieces at the end, with a type of their own."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=120, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXT, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A:0 <sep>:0 <cls>:2",
+        pair="$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2",
+        special_tokens=[("<cls>", 3), ("<sep>", 4)],
+    )
+    return tokenizer
+
+
+KINDS = {
+    "word pieces": toy_tokenizer(),
+    "bytes": tokenizer_from_text(byte_level().to_str()),
+    "unigram": tokenizer_from_text(unigram().to_str()),
+}
+short_words = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(first=short_words, second=st.lists(st.text(min_size=1, max_size=12), max_size=8))
+@settings(deadline=None)
+def test_a_word_is_cut_as_it_is_in_its_text(kind: str, first: list[str], second: list[str]) -> None:
+    tokenizer = KINDS[kind]
+    # what a tokenizer drops stands as a question mark here
+    first, second = (
+        [w if tokenizer.encode([w], is_pretokenized=True, add_special_tokens=False).ids
+         else UNREADABLE for w in text]
+        for text in (first, second)
+    )  # fmt: skip
+    piecer = Piecer(tokenizer, max_pieces=512, pad_id=0)
+    ((row,),) = piecer([Record(words=tuple(first), pair=tuple(second))])
+    wanted = tokenizer.encode(first, second or None, is_pretokenized=True)
+    assert row.ids.tolist() == wanted.ids
+    assert row.type_ids.tolist() == wanted.type_ids
+    if not second:
+        begins = [wanted.word_ids.index(i) for i in range(len(first))]
+        assert row.first_piece.tolist() == begins
+
+
+def test_forgetting_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("limbeck.data.vocabulary.MAX_KNOWN_WORDS", 3)
+    piecer = Piecer(toy_tokenizer(), max_pieces=MAX_PIECES, pad_id=0)
+    for text in (["the", "cat", "sees"], ["a", "dog", "not", "the", "bird"], ["the"]):
+        record = Record(words=tuple(text))
+        ((row,),), ((wanted,),) = piecer([record]), PIECER([record])
+        assert row.ids.tolist() == wanted.ids.tolist()
+
+
 @given(words)
 def test_shapes_stay_in_their_tables(text: list[str]) -> None:
     for opens in (True, False):
-        shapes = word_shapes(text, opens_record=opens)
-        assert ((shapes >= 0) & (shapes < SHAPE_SIZES)).all()
+        shapes = np.array([word_shape(word) for word in text], dtype=np.int64).reshape(-1, 3)
+        marked = mark_first(shapes, opens_record=opens)
+        assert ((marked >= 0) & (marked < SHAPE_SIZES)).all()
 
 
 def test_special_pieces_in_a_text_are_only_letters() -> None:
     (rows,) = PIECER([Record(words=("[SEP]", "cat"))])
-    separator = PIECER.tokenizer.token_to_id("[SEP]")
+    separator = PIECER.vocabulary.tokenizer.token_to_id("[SEP]")
     assert rows[0].ids.tolist().count(separator) == 1
 
 

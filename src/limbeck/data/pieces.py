@@ -5,26 +5,18 @@ Out: one `Pieces` row for each window of each record; `collate` joins rows into 
 The same code in training and at run time, so there is no skew. No torch, no transformers.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
 from limbeck.data.records import Record
-from limbeck.data.shape import word_shapes
+from limbeck.data.shape import mark_first
+from limbeck.data.vocabulary import Template, Vocabulary, Word
 from limbeck.data.windows import WordWindow, split_words
 from limbeck.errors import InputError
-
-# A longer word is cut before it is split: the vector of a word is that of its first piece, and
-# WordPiece gives up at 100 letters anyway. The record keeps the whole word.
-MAX_WORD_LETTERS = 64
-# Stands for a word that leaves no piece: control characters, lone marks that the vocabulary drops.
-UNREADABLE = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,142 +43,101 @@ class Batch:
     n_words: NDArray[np.int64]  # (n_rows,)
 
 
-def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a tokenizer.json so that pre-split words get the pieces they have inside a text."""
-    try:
-        return tokenizer_from_text(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as failure:
-        raise InputError(f"{path}: no readable tokenizer ({failure})") from failure
-
-
-def tokenizer_from_text(text: str) -> Tokenizer:
-    """As `load_tokenizer`, from the text of a tokenizer.json."""
-    settings: dict[str, Any] = json.loads(text)
-    _open_words_with_space(settings.get("pre_tokenizer"))
-    tokenizer = Tokenizer.from_str(json.dumps(settings))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True  # input is data: "[SEP]" in a text is just letters
-    return tokenizer
-
-
-def _open_words_with_space(pre_tokenizer: dict[str, Any] | None) -> None:
-    """Byte-level vocabularies mark a word by the space before it, which splitting took away."""
-    if pre_tokenizer is None:
-        return
-    if pre_tokenizer["type"] == "ByteLevel":
-        pre_tokenizer["add_prefix_space"] = True
-    for part in pre_tokenizer.get("pretokenizers", ()):
-        _open_words_with_space(part)
-
-
 class Piecer:
-    """Cuts words into the pieces of one vocabulary."""
+    """Cuts records into the pieces of one vocabulary."""
 
     def __init__(self, tokenizer: Tokenizer, *, max_pieces: int, pad_id: int) -> None:
-        self.tokenizer = tokenizer
         self.max_pieces = max_pieces
         self.pad_id = pad_id
-        self._n_special = tokenizer.num_special_tokens_to_add(False)
-        self._n_special_pair = tokenizer.num_special_tokens_to_add(True)
-        if max_pieces < self._n_special_pair + 8:
+        self.vocabulary = Vocabulary(tokenizer)
+        self._room = max_pieces - self.vocabulary.single.n_special
+        if max_pieces < self.vocabulary.pair.n_special + 8:
             raise InputError(f"{max_pieces} positions are too few for a text")
 
     def __call__(self, records: Sequence[Record]) -> list[tuple[Pieces, ...]]:
         """Give the rows of each record, in order: one, or several for a long record."""
-        rows: list[tuple[Pieces, ...]] = [()] * len(records)
-        single = [i for i, record in enumerate(records) if not record.pair]
-        texts = [[self._readable(w) for w in records[i].words] for i in single]
-        for i, text, encoding in zip(single, texts, self._encode(texts), strict=True):
-            rows[i] = self._single(text, encoding)
-        for i, record in enumerate(records):
-            if record.pair:
-                rows[i] = self._pair(record)
-        return rows
+        known = self.vocabulary.learn(
+            word for record in records for text in (record.words, record.pair) for word in text
+        )
+        return [
+            self._pair(record, known) if record.pair else self._single(record.words, known)
+            for record in records
+        ]
 
-    def _readable(self, word: str) -> str:
-        return word[:MAX_WORD_LETTERS] if len(word) > MAX_WORD_LETTERS else word
-
-    def _encode(self, texts: Sequence[Sequence[str]]) -> list[Encoding]:
-        encodings: list[Encoding] = self.tokenizer.encode_batch(list(texts), is_pretokenized=True)
-        for i, (text, encoding) in enumerate(zip(texts, encodings, strict=True)):
-            seen = set(encoding.word_ids)
-            seen.discard(None)
-            if len(seen) < len(text):  # a word of control characters only leaves no piece
-                filled = [w if j in seen else UNREADABLE for j, w in enumerate(text)]
-                encodings[i] = self.tokenizer.encode(filled, is_pretokenized=True)
-        return encodings
-
-    def _single(self, text: list[str], encoding: Encoding) -> tuple[Pieces, ...]:
-        if len(encoding.ids) <= self.max_pieces:
+    def _single(self, words: Sequence[str], known: Mapping[str, Word]) -> tuple[Pieces, ...]:
+        text = [known[word] for word in words]
+        n_pieces = [min(len(word.ids), self._room) for word in text]
+        if sum(n_pieces) <= self._room:
             window = WordWindow(start=0, stop=len(text), own_start=0, own_stop=len(text))
-            return (_row(encoding, text, window),)
-        text, windows = self._windows(text, encoding, room=self.max_pieces - self._n_special)
-        texts = [text[w.start : w.stop] for w in windows]
-        return tuple(
-            _row(encoding, part, window)
-            for encoding, part, window in zip(self._encode(texts), texts, windows, strict=True)
+            return (self._row(text, window),)
+        windows = split_words(n_pieces, max_pieces=self._room)
+        return tuple(self._row(text[w.start : w.stop], w) for w in windows)
+
+    def _row(self, text: Sequence[Word], window: WordWindow) -> Pieces:
+        template = self.vocabulary.single
+        ids = list(template.before)
+        first_piece: list[int] = []
+        shapes: list[int] = []
+        for word in text:
+            first_piece.append(len(ids))
+            ids += word.ids[: self._room]  # a word that would fill a window loses its end
+            shapes += word.shape
+        types = np.full(len(ids) + len(template.after), template.text_types[0], dtype=np.int64)
+        types[: len(template.before)] = template.before_types
+        types[len(ids) :] = template.after_types
+        ids += template.after
+        return Pieces(
+            ids=np.array(ids, dtype=np.int64),
+            type_ids=types,
+            first_piece=np.array(first_piece, dtype=np.int64),
+            shapes=mark_first(
+                np.array(shapes, dtype=np.int64).reshape(-1, 3), opens_record=window.start == 0
+            ),
+            window=window,
         )
 
-    def _windows(
-        self, text: list[str], encoding: Encoding, *, room: int
-    ) -> tuple[list[str], list[WordWindow]]:
-        """Cut a text into windows; a word that would fill one alone loses its end first."""
-        n_pieces = _pieces_of_words(encoding, len(text))
-        text = list(text)
-        for i in np.flatnonzero(n_pieces > room).tolist():
-            while n_pieces[i] > room:
-                text[i] = text[i][: max(1, len(text[i]) // 2)]
-                (shorter,) = self._encode([[text[i]]])
-                if len(text[i]) == 1 and len(shorter.ids) - self._n_special > room:
-                    text[i] = UNREADABLE  # one letter of many bytes
-                    (shorter,) = self._encode([[text[i]]])
-                n_pieces[i] = len(shorter.ids) - self._n_special
-        return text, split_words(n_pieces.tolist(), max_pieces=room)
-
-    def _pair(self, record: Record) -> tuple[Pieces, ...]:
+    def _pair(self, record: Record, known: Mapping[str, Word]) -> tuple[Pieces, ...]:
         """Cut both texts into windows of half the room each; the shorter repeats its last one."""
-        first = [self._readable(w) for w in record.words]
-        second = [self._readable(w) for w in record.pair]
-        encoding = self.tokenizer.encode(first, second, is_pretokenized=True)
-        if len(encoding.ids) <= self.max_pieces:
-            return (_pair_row(encoding, len(first)),)
-        room = (self.max_pieces - self._n_special_pair) // 2
-        sides = [self._parts(text, room) for text in (first, second)]
-        n_rows = max(len(parts) for parts in sides)
-        rows = []
-        for i in range(n_rows):
-            a, b = (parts[min(i, len(parts) - 1)] for parts in sides)
-            rows.append(_pair_row(self.tokenizer.encode(a, b, is_pretokenized=True), len(first)))
-        return tuple(rows)
-
-    def _parts(self, text: list[str], room: int) -> list[list[str]]:
-        (encoding,) = self._encode([text])
-        text, windows = self._windows(text, encoding, room=room)
-        return [text[w.start : w.stop] for w in windows]
-
-
-def _pieces_of_words(encoding: Encoding, n_words: int) -> NDArray[np.int64]:
-    word_ids = np.array([w for w in encoding.word_ids if w is not None], dtype=np.int64)
-    return np.bincount(word_ids, minlength=n_words).astype(np.int64)
+        template = self.vocabulary.pair
+        sides = [[known[word].ids for word in text] for text in (record.words, record.pair)]
+        n_words = len(record.words)
+        if sum(len(ids) for side in sides for ids in side) + template.n_special <= self.max_pieces:
+            first, second = ([i for ids in side for i in ids] for side in sides)
+            return (_pair_row(template, first, second, n_words),)
+        room = (self.max_pieces - template.n_special) // 2
+        first_parts, second_parts = (_parts(side, room) for side in sides)
+        return tuple(
+            _pair_row(
+                template,
+                first_parts[min(i, len(first_parts) - 1)],
+                second_parts[min(i, len(second_parts) - 1)],
+                n_words,
+            )
+            for i in range(max(len(first_parts), len(second_parts)))
+        )
 
 
-def _row(encoding: Encoding, text: Sequence[str], window: WordWindow) -> Pieces:
-    word_ids = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
-    begins = np.flatnonzero((word_ids >= 0) & (word_ids != np.concatenate(([-1], word_ids[:-1]))))
+def _parts(words: Sequence[Sequence[int]], room: int) -> list[list[int]]:
+    """Windows of one text of a pair, as ids."""
+    fitting = [list(ids[:room]) for ids in words]
+    windows = split_words([len(ids) for ids in fitting], max_pieces=room)
+    return [[i for ids in fitting[w.start : w.stop] for i in ids] for w in windows]
+
+
+def _pair_row(
+    template: Template, first: Sequence[int], second: Sequence[int], n_words: int
+) -> Pieces:
+    ids = [*template.before, *first, *template.between, *second, *template.after]
+    types = [
+        *template.before_types,
+        *[template.text_types[0]] * len(first),
+        *template.between_types,
+        *[template.text_types[1]] * len(second),
+        *template.after_types,
+    ]
     return Pieces(
-        ids=np.array(encoding.ids, dtype=np.int64),
-        type_ids=np.array(encoding.type_ids, dtype=np.int64),
-        first_piece=begins,
-        shapes=word_shapes(text, opens_record=window.start == 0),
-        window=window,
-    )
-
-
-def _pair_row(encoding: Encoding, n_words: int) -> Pieces:
-    return Pieces(
-        ids=np.array(encoding.ids, dtype=np.int64),
-        type_ids=np.array(encoding.type_ids, dtype=np.int64),
+        ids=np.array(ids, dtype=np.int64),
+        type_ids=np.array(types, dtype=np.int64),
         first_piece=np.zeros(0, dtype=np.int64),
         shapes=np.zeros((0, 3), dtype=np.int64),
         window=WordWindow(start=0, stop=n_words, own_start=0, own_stop=n_words),

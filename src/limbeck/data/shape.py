@@ -6,8 +6,6 @@ No tokenizer, no model: the same ids in training and at run time.
 """
 
 import zlib
-from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +34,6 @@ def _capitals(word: str) -> int:
     return 2 if n_upper == 1 and letters[0].isupper() else 5
 
 
-@lru_cache(maxsize=65_536)
 def word_shape(word: str) -> tuple[int, int, int]:
     """Give the shape of a word that does not open its record."""
     n_digits = sum(c.isdigit() for c in word)
@@ -50,9 +47,8 @@ def word_shape(word: str) -> tuple[int, int, int]:
     )
 
 
-def word_shapes(words: Sequence[str], *, opens_record: bool = True) -> NDArray[np.int64]:
-    """Shapes of consecutive words; a record's first word is marked, as its capital says less."""
-    shapes = np.array([word_shape(word) for word in words], dtype=np.int64).reshape(-1, 3)
+def mark_first(shapes: NDArray[np.int64], *, opens_record: bool) -> NDArray[np.int64]:
+    """Mark the word that opens a record, in place: its capital says less."""
     if opens_record and len(shapes):
         shapes[0, 0] += N_PATTERNS // 2
     return shapes

@@ -16,7 +16,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig, PreTrainedModel
 
-from limbeck.data.pieces import Piecer, load_tokenizer, tokenizer_from_text
+from limbeck.data.pieces import Piecer
+from limbeck.data.vocabulary import load_tokenizer, tokenizer_from_text
 from limbeck.errors import ConfigError
 from limbeck.train.dropout import quicken_dropout
 

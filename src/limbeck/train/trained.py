@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from transformers import AutoModel
 
-from limbeck.data.pieces import Piecer, load_tokenizer
+from limbeck.data.pieces import Piecer
+from limbeck.data.vocabulary import load_tokenizer
 from limbeck.errors import InputError
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_from_json
