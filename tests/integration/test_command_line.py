@@ -196,3 +196,22 @@ def test_tune_without_text_says_so(toy_bundle: Path, tmp_path: Path) -> None:
     done = limbeck("tune", toy_bundle, "--text", tmp_path / "empty.txt")
     assert done.returncode == 2
     assert "no text" in done.stderr
+
+
+def test_bench_races_and_appends_rows(toy_bundle: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    (tmp_path / "own.txt").write_text(DEV * 20)
+    for _ in range(2):
+        done = limbeck(
+            "bench", toy_bundle, "--text", tmp_path / "own.txt", "--threads", 1, "--rounds", 2,
+            "--rows", rows, "--json",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in rows.read_text().splitlines()]
+    names = [row["name"] for row in found]
+    assert names[: len(names) // 2] == names[len(names) // 2 :]
+    assert names[:3] == ["limbeck", "bare graph", "naive openvino"]
+    for row in found:
+        assert len(row["seconds"]) == 2
+        assert row["records_per_second"] > 0
+        assert row["environment"]["n_threads"] == 1

@@ -157,6 +157,34 @@ def tune(
 
 
 @app.command()
+def bench(
+    bundle: Path,
+    text: Annotated[Path | None, typer.Option(help="your own text; default: built-in")] = None,
+    format: Annotated[Format | None, typer.Option(help="default: by the file")] = None,
+    threads: ThreadsOption = None,
+    rounds: Annotated[int, typer.Option(min=1, help="times that each contestant runs")] = 5,
+    rows: Annotated[Path | None, typer.Option(help="append result rows to this .jsonl")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Race a bundle against its bare graph, naive engines and a transformers pipeline."""
+    from limbeck.cli.bench import bench_bundle
+
+    _leave(
+        narrated(
+            lambda: bench_bundle(
+                bundle,
+                text=text,
+                format=format,
+                n_threads=threads,
+                n_rounds=rounds,
+                rows_to=rows,
+                as_json=json,
+            )
+        )
+    )
+
+
+@app.command()
 def doctor(json: JsonOption = False) -> None:
     """Tell what this machine offers: CPU features, threads, engines, versions."""
     from limbeck.cli.doctor import report_machine

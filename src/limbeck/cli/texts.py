@@ -9,13 +9,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from limbeck.artefacts import atomic_file
 from limbeck.bundle import Bundle, load_bundle
-from limbeck.data.files import STDIN
+from limbeck.data.files import STDIN, write_blocks
 from limbeck.data.formats import (
     FormatName,
     OutputFormat,
@@ -30,8 +28,6 @@ from limbeck.errors import ConfigError, ExitCode, InputError
 from limbeck.runtime.annotate import AnnotateConfig, Annotated, Annotator
 from limbeck.runtime.engines import EngineChoice
 from limbeck.tasks.base import TEXT_KINDS
-
-BLOCK_RECORDS = 512  # records joined before they are written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +86,11 @@ def annotate_files(job: AnnotateJob) -> int:
     if written != "jsonl":
         texts = separated(texts)
     if job.output is None:
-        _write_blocks(texts, sys.stdout.buffer)
+        write_blocks(texts, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
         with atomic_file(job.output) as target:
-            _write_blocks(texts, target)
+            write_blocks(texts, target)
     _summarise(annotator, skipped, time.perf_counter() - began, as_json=job.as_json)
     return ExitCode.FAILED if skipped.n_records else ExitCode.DONE
 
@@ -125,13 +121,6 @@ def separated(texts: Iterable[str]) -> Iterator[str]:
                 yield "\n"
         yield text
         before = text if text.strip() else before + text
-
-
-def _write_blocks(texts: Iterable[str], file: IO[bytes]) -> None:
-    """Join many records into one write; the bytes are the same, the calls are few."""
-    stream = iter(texts)
-    while block := "".join(islice(stream, BLOCK_RECORDS)):
-        file.write(block.encode("utf-8", "surrogatepass"))
 
 
 def _check_tasks(bundle: Bundle, wanted: Sequence[str] | None) -> None:

@@ -1,0 +1,1 @@
+"""Benchmarks: a bundle beside what a user would run instead, in one race."""

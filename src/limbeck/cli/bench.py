@@ -1,0 +1,120 @@
+"""`limbeck bench`: a bundle beside what a user would run instead, on the user's machine.
+
+In:  a bundle, perhaps the user's own text.
+Out: a table; rows with the environment in a .jsonl file, if one is named.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+
+from limbeck.bench.contestants import Field, line_up
+from limbeck.bench.race import Finish, pairwise_ratio, race
+from limbeck.bundle import load_bundle
+from limbeck.cli.bars import make_progress
+from limbeck.data.formats import FormatName, infer_format
+from limbeck.environment import environment
+from limbeck.errors import InputError
+from limbeck.runtime.threads import pick_threads
+
+
+def bench_bundle(
+    folder: Path,
+    *,
+    text: Path | None,
+    format: FormatName | None,
+    n_threads: int | None,
+    n_rounds: int,
+    rows_to: Path | None,
+    as_json: bool,
+) -> int:
+    """Race, print, append rows."""
+    bundle = load_bundle(folder)
+    if text is None:
+        text = Path(__file__).parent.parent / "demo" / "sentences_train.conllu"
+    threads = pick_threads(n_threads)
+    field = line_up(bundle, text, format or infer_format(str(text)), n_threads=threads)
+    if not field.n_pieces or not field.contestants[0].n_words:
+        raise InputError(f"{text}: no text", hint="name a file with text to annotate")
+    finishes = race(field.contestants, n_rounds=n_rounds, progress=make_progress())
+    limit = _limit(folder / "model.onnx", field, finishes[1], threads)
+    rows = _rows(bundle.name, text, field, finishes, limit, threads)
+    if rows_to is not None:
+        with rows_to.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    if as_json:
+        sys.stdout.write(json.dumps({"rows": rows, "absent": field.absent}) + "\n")
+        return 0
+    sys.stdout.write(_table(finishes))
+    sys.stdout.write(f"padding: {100 * field.padding:.1f} % of the pieces computed\n")
+    for kind, found in limit.items():
+        sys.stdout.write(f"{kind}: {found:.3g}\n")
+    for name, remedy in field.absent.items():
+        sys.stderr.write(f"left out: {name} ({remedy})\n")
+    return 0
+
+
+def _limit(graph: Path, field: Field, bare: Finish, n_threads: int) -> dict[str, float]:
+    """What one large product reaches here, and the share of it that the bare graph does."""
+    if find_spec("onnx") is None or find_spec("openvino") is None:
+        return {}
+    from limbeck.bench.peak import operations_per_piece, peak
+
+    pieces = bare.records_per_second * field.n_pieces / bare.contestant.n_records
+    reached = pieces * operations_per_piece(graph)
+    peaks = {
+        "peak fp32 Gop/s": peak("fp32", n_threads=n_threads),
+        "peak bf16 Gop/s": peak("bf16", n_threads=n_threads),
+        "peak int8 Gop/s": peak("int8", n_threads=n_threads),
+    }
+    return {**peaks, "bare graph Gop/s": reached}
+
+
+def _rows(
+    bundle: str,
+    text: Path,
+    field: Field,
+    finishes: Sequence[Finish],
+    limit: dict[str, float],
+    n_threads: int,
+) -> list[dict[str, object]]:
+    first = finishes[0]
+    about = {
+        "date": date.today().isoformat(),
+        "command": f"limbeck bench {bundle} --text {text.name}",
+        "environment": environment(n_threads=n_threads),
+    }
+    return [
+        {
+            "bundle": bundle,
+            "name": finish.contestant.name,
+            "what": finish.contestant.what,
+            "n_records": finish.contestant.n_records,
+            "n_words": finish.contestant.n_words,
+            "seconds": [round(s, 4) for s in finish.seconds],
+            "records_per_second": round(finish.records_per_second, 1),
+            "words_per_second": round(finish.words_per_second, 1),
+            "spread": round(finish.spread, 3),
+            "limbeck_is_times_as_fast": round(pairwise_ratio(first, finish), 3),
+            "padding": round(field.padding, 4),
+            "limit": {kind: round(found, 1) for kind, found in limit.items()},
+            **about,
+        }
+        for finish in finishes
+    ]
+
+
+def _table(finishes: Sequence[Finish]) -> str:
+    first = finishes[0]
+    width = max(len(finish.contestant.name) for finish in finishes)
+    lines = [f"{'':{width}} {'records/s':>10} {'words/s':>9} {'spread':>7} {'limbeck is':>11}"]
+    for finish in finishes:
+        lines.append(
+            f"{finish.contestant.name:{width}} {finish.records_per_second:10.0f} "
+            f"{finish.words_per_second:9.0f} {finish.spread:6.2f}x "
+            f"{pairwise_ratio(first, finish):10.2f}x  {finish.contestant.what}"
+        )
+    return "\n".join(lines) + "\n"
