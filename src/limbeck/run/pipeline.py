@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from limbeck.artefacts import atomic_file
 from limbeck.config import read_recipe
 from limbeck.data.corpora import Corpora, corpora_hash, corpus_files, load_corpora
 from limbeck.data.records import Record
@@ -137,15 +138,16 @@ def execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow
     ensemble = perform(
         plan.ensemble, run, lambda folder, _scratch: work.weigh(job, teachers, folder)
     )
+    rows = write_rows(prepared, command=command)
     if until == "teachers":
-        return collect_rows(prepared.run, plan, command=command)
+        return rows
     targets = perform(
         plan.targets,
         run,
         lambda folder, scratch: work.write_targets(job, teachers, ensemble, folder, scratch),
     )
     if until == "targets":
-        return collect_rows(prepared.run, plan, command=command)
+        return rows
     for student in plan.students:
         origin = student.config.model.removeprefix("teacher:")
         model = teachers[origin] if origin in teachers else prepared.models[student.config.model]
@@ -165,10 +167,15 @@ def execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow
         )
         if until != "students":
             perform(student.bundle, run, _packer(prepared, student.name, trained))
-    rows = collect_rows(prepared.run, plan, command=command)
-    with (run / "results.jsonl").open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row.to_json()) + "\n")
+        rows = write_rows(prepared, command=command)
+    return rows
+
+
+def write_rows(prepared: Prepared, *, command: str) -> list[ResultRow]:
+    """Write the rows of all finished stages: after each student, so that a kill leaves them."""
+    rows = collect_rows(prepared.run, prepared.plan, command=command)
+    with atomic_file(prepared.run / "results.jsonl") as file:
+        file.writelines((json.dumps(row.to_json()) + "\n").encode("utf-8") for row in rows)
     return rows
 
 
