@@ -8,9 +8,9 @@ nearest right name; nothing is read from the environment.
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from limbeck.errors import ConfigError
 from limbeck.tasks.base import TaskKind
@@ -77,8 +77,16 @@ class StudentModel(_Training):
 
     name: Name
     model: str  # as a teacher's; or "teacher:NAME", to start from a fine-tuned one
-    layers: Positive | list[int] | None = None  # how many, or which; None: all
+    body: Literal["cut", "shared", "static"] = (
+        "cut"  # fewer parts; one layer repeated; no attention
+    )
+    layers: Positive | list[int] | None = None  # how many, or which; None: all (static: 1)
     pick: Literal["first", "last", "spread"] = "spread"  # which, if `layers` is a number
+    width: Positive | None = None  # hidden dimensions to keep (static: of the table); None: all
+    ffn: Positive | None = None  # intermediate units to keep; None: in proportion to the width
+    embedding: Positive = 128  # shared: size of the factorised piece vectors
+    window: Positive = 2  # static: neighbours that a piece sees on either side
+    trim_vocabulary: bool = False  # keep only the pieces that the recipe's text uses, and letters
     epochs: Positive = 4
     rate: Rate = 1e-4
     hard: Annotated[float, Field(ge=0)] = 0.5  # weight of gold labels, where there are any
@@ -86,11 +94,48 @@ class StudentModel(_Training):
     temperature: Annotated[float, Field(gt=0)] = 1.0
     states: Annotated[float, Field(ge=0)] = 0.0  # weight of word states; needs [targets] states
 
+    @model_validator(mode="after")
+    def _has_only_its_bodys_keys(self) -> Self:
+        every = set().union(*BODY_KEYS.values())
+        for key in sorted(self.model_fields_set & (every - BODY_KEYS[self.body])):
+            raise ValueError(f"{key!r} does not go with body = {self.body!r}")
+        return self
+
+
+# what each body is made by; a key of another body would be ignored, so it is refused
+BODY_KEYS: dict[str, set[str]] = {
+    "cut": {"layers", "pick", "width", "ffn"},
+    "shared": {"layers", "embedding"},
+    "static": {"layers", "width", "window"},
+}
+
 
 class StudentConfig(_Strict):
-    """The students to distil."""
+    """The students: all of a given ladder or, with a floor, the smallest that keeps it."""
 
-    ladder: Annotated[list[StudentModel], Field(min_length=1)]
+    ladder: Literal["auto"] | Annotated[list[StudentModel], Field(min_length=1)]
+    floor: dict[str, str] = {}  # "default" or a task -> "99%" (of the ensemble), "-0.5", ">= 90"
+    minimise: Literal["size", "latency", "throughput-cost", "memory"] = "size"
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95  # of keeping the floor
+    trials: Positive = 12  # candidates of the ladder to try
+    base: str | None = None  # ladder "auto": the encoder to make small; None: the last teacher's
+    epochs: Positive = 3  # ladder "auto": full training of a candidate
+    rate: Rate = 3e-4
+
+    @model_validator(mode="after")
+    def _searches_only_with_a_floor(self) -> Self:
+        if self.floor:
+            return self
+        if self.ladder == "auto":
+            raise ValueError('ladder = "auto" needs a floor, such as floor = { default = "99%" }')
+        for key in sorted(self.model_fields_set & {"minimise", "confidence", "trials"}):
+            raise ValueError(f"{key!r} says how to search, and without a floor there is none")
+        return self
+
+    @property
+    def listed(self) -> list[StudentModel]:
+        """Students that the recipe spells out."""
+        return self.ladder if isinstance(self.ladder, list) else []
 
 
 class TargetsConfig(_Strict):

@@ -15,7 +15,7 @@ RECIPES = [*sorted((ROOT / "examples").glob("*.toml")), ROOT / "src/limbeck/demo
 def test_it_can_be_planned(path: Path) -> None:
     recipe = read_recipe(path)
     models = {t.model: "t" for t in recipe.teacher}
-    models |= {s.model: "s" for s in recipe.student.ladder}
+    models |= {s.model: "s" for s in recipe.student.listed}
     text = TextHashes(labelled="a", unlabelled="b", labels={})
     plan = plan_run(recipe, text, models)
     names = [stage.folder_name for stage in plan.stages()]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from toys import toy_tokenizer
+from vocabularies import KINDS
 
 from limbeck.data.pieces import Piecer, collate
 from limbeck.data.raw import sentences
 from limbeck.data.records import Record
 from limbeck.data.shape import SHAPE_SIZES, mark_first, word_shape
-from limbeck.data.vocabulary import UNREADABLE, tokenizer_from_text
+from limbeck.data.vocabulary import UNREADABLE
 from limbeck.data.windows import split_words
 
 MAX_PIECES = 24
@@ -67,47 +67,6 @@ def test_a_batch_points_every_word_at_its_first_piece(texts: list[list[str]]) ->
         assert (grid >= 0).sum() == len(row.first_piece)
 
 
-TEXT = ["the cat sees a dog", "birds don't fly in 1999 !", "Ünïcode wörds, too: 日本"] * 20
-SPECIALS = ["<s>", "</s>", "<unk>", "<cls>", "<sep>"]
-
-
-def byte_level() -> Tokenizer:
-    """As RoBERTa has it: bytes, and two special pieces between the texts of a pair."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=SPECIALS,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(TEXT, trainer)
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0))
-    tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer
-
-
-def unigram() -> Tokenizer:
-    """As XLNet has it: special pieces at the end, with a type of their own."""
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=120, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False
-    )
-    tokenizer.train_from_iterator(TEXT, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A:0 <sep>:0 <cls>:2",
-        pair="$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2",
-        special_tokens=[("<cls>", 3), ("<sep>", 4)],
-    )
-    return tokenizer
-
-
-KINDS = {
-    "word pieces": toy_tokenizer(),
-    "bytes": tokenizer_from_text(byte_level().to_str()),
-    "unigram": tokenizer_from_text(unigram().to_str()),
-}
 short_words = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8)
 
 

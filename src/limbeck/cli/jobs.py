@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from limbeck.cli.bars import make_progress
+from limbeck.errors import ConfigError
 from limbeck.run.table import result_table
 
 
@@ -28,6 +29,8 @@ def run_recipe(
     data: Path | None,
     models: Path | None,
     until: str,
+    budget: str | None,
+    trials: int | None,
     is_dry: bool,
     as_json: bool,
 ) -> int:
@@ -36,6 +39,18 @@ def run_recipe(
     from limbeck.run.pipeline import execute, planned, prepare
 
     prepared = prepare(recipe, root=data, models=models, run=out, progress=make_progress())
+    if prepared.job.recipe.student.floor and until in ("students", "bundles", "results"):
+        from limbeck.cli.seek import seek_smallest
+
+        return seek_smallest(
+            prepared, budget=budget, trials=trials, is_dry=is_dry, as_json=as_json,
+            command=f"limbeck run {recipe.name}",
+        )  # fmt: skip
+    if budget is not None or trials is not None:
+        raise ConfigError(
+            "--budget and --trials go with a search, and this recipe has none",
+            hint='[student] floor = { default = "99%" }',
+        )
     if is_dry:
         stages = planned(prepared)
         if as_json:

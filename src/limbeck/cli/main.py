@@ -40,6 +40,8 @@ def run(
         Literal["corpora", "teachers", "targets", "students", "bundles", "results"],
         typer.Option(help="stop after this stage"),
     ] = "results",
+    budget: Annotated[str | None, typer.Option(help="time for a search: 90s, 60m, 2h")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="candidates of a search")] = None,
     dry_run: Annotated[bool, typer.Option(help="show the stages, do nothing")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -54,6 +56,8 @@ def run(
                 data=data,
                 models=models,
                 until=until,
+                budget=budget,
+                trials=trials,
                 is_dry=dry_run,
                 as_json=json,
             )

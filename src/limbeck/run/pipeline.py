@@ -59,8 +59,10 @@ def prepare(
     beside = models if models is not None else recipe_path.parent
     corpus_files(recipe, root)
     references = [t.model for t in recipe.teacher] + [
-        s.model for s in recipe.student.ladder if not s.model.startswith("teacher:")
+        s.model for s in recipe.student.listed if not s.model.startswith("teacher:")
     ]
+    if recipe.student.base is not None and not recipe.student.base.startswith("teacher:"):
+        references.append(recipe.student.base)
     found = {reference: resolve_model(reference, relative_to=beside) for reference in references}
     corpora = load_corpora(recipe, root)
     tasks = learn_tasks(corpora)
@@ -155,7 +157,7 @@ def execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow
             student.stage,
             run,
             lambda folder, scratch, s=student, m=model: work.distil(  # type: ignore[misc]
-                job, s.config, m, targets, folder, scratch
+                job, s.config, m, targets, folder, scratch, text=work.all_text(job)
             ),
         )
         perform(

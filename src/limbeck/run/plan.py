@@ -97,7 +97,7 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
             stage = Stage(name=f"teacher-{name}", inputs=inputs)
             teachers.append(TeacherPlan(name=name, seed=seed, config=config, stage=stage))
     keys = [t.stage.key for t in teachers]
-    ensemble = Stage(name="ensemble", inputs={"teachers": keys})
+    ensemble = Stage(name="ensemble", inputs={"teachers": keys, "keeps": "dev labels"})
     targets = Stage(
         name="targets",
         inputs={
@@ -108,7 +108,7 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
     )
     students: list[StudentPlan] = []
     names = [t.name for t in teachers]
-    for student in recipe.student.ladder:
+    for student in recipe.student.listed if not recipe.student.floor else ():
         if any(s.name == student.name for s in students):
             raise ConfigError(f"two students are called {student.name!r}")
         origin = student.model.removeprefix("teacher:")

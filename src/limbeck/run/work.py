@@ -19,15 +19,17 @@ from limbeck.progress import Progress
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_hash
 from limbeck.tasks.metrics import main_metric
+from limbeck.tasks.saved import labels_to_json
 from limbeck.tasks.scores import RecordScores
-from limbeck.train.backbones import Pretrained, keep_layers, load_pretrained, pick_layers
+from limbeck.train.backbones import load_pretrained
 from limbeck.train.devices import pick_device
 from limbeck.train.ensemble import choose_weights, mix, reorder
 from limbeck.train.evaluate import dev_metrics, main_mean
 from limbeck.train.finetune import Lesson, fine_tune
 from limbeck.train.loop import TrainConfig
 from limbeck.train.objective import LossWeights
-from limbeck.train.predict import Predictor
+from limbeck.train.predict import Predictor, decode
+from limbeck.train.starts import student_start
 from limbeck.train.targets import TargetStore, chunks, soft_targets, write_index, write_shard
 from limbeck.train.trained import Trained, load_trained
 
@@ -157,6 +159,8 @@ def weigh(job: Job, teachers: Mapping[str, Path], folder: Path) -> None:
         for name, own_scores in zip(teachers, scores, strict=True)
     }
     metrics = dev_metrics(dev, mixed, job.tasks)
+    # students are compared with these record by record, without asking the teachers again
+    write_json(folder / "dev_labels.json", labels_to_json(decode(mixed, dev, job.tasks)))
     write_json(
         folder / "ensemble.json",
         {
@@ -215,30 +219,20 @@ def write_targets(
     job.progress.finish()
 
 
-def student_start(config: StudentModel, model: str | Path) -> Pretrained:
-    """Load the body that a student starts from, cut to its layers."""
-    if isinstance(model, Path):
-        trained = load_trained(model)
-        start = Pretrained(backbone=trained.network.backbone, tokenizer=trained.tokenizer)
-    else:
-        start = load_pretrained(model)
-    if config.layers is not None:
-        layers = (
-            config.layers
-            if isinstance(config.layers, list)
-            else pick_layers(start.backbone.n_layers, config.layers, config.pick)
-        )
-        keep_layers(start.backbone, layers)
-    return start
-
-
 def distil(
-    job: Job, config: StudentModel, model: str | Path, targets: Path, folder: Path, scratch: Path
+    job: Job,
+    config: StudentModel,
+    model: str | Path,
+    targets: Path,
+    folder: Path,
+    scratch: Path,
+    *,
+    text: Sequence[Record],
 ) -> None:
     """Train a student on labelled and unlabelled text with the ensemble's soft targets."""
     store = TargetStore(targets, {task.name: codec_hash(task.codec) for task in job.tasks})
     lesson = Lesson(
-        train=(*job.corpora.train, *job.corpora.unlabelled),
+        train=text,
         dev=job.corpora.dev,
         tasks=job.tasks,
         store=store,
@@ -250,7 +244,7 @@ def distil(
         ),
     )
     fine_tune(
-        student_start(config, model),
+        student_start(config, model, all_text(job)),
         lesson,
         train_config(job, config, seed=job.recipe.seed),
         folder=folder,
@@ -278,7 +272,7 @@ def train_twin(
         weights=LossWeights(),
     )
     fine_tune(
-        student_start(config, model),
+        student_start(config, model, all_text(job)),
         lesson,
         train_config(job, config, seed=job.recipe.seed, epochs=epochs),
         folder=folder,
@@ -286,6 +280,11 @@ def train_twin(
         label=f"twin of {config.name}",
         progress=job.progress,
     )
+
+
+def all_text(job: Job) -> tuple[Record, ...]:
+    """What students of this recipe may learn from; their vocabularies are trimmed to it."""
+    return (*job.corpora.train, *job.corpora.unlabelled)
 
 
 def calibration_records(job: Job) -> list[Record]:

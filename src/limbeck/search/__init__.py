@@ -1,0 +1,1 @@
+"""The search: the smallest student that keeps a floor, measured on this machine."""

@@ -1,0 +1,102 @@
+"""Costs: what a bundle takes on this machine, measured with the engine that users get.
+
+In:  a bundle and some records.
+Out: bytes, latency, throughput, memory.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from limbeck.bundle import GRAPH, MANIFEST, TOKENIZER, load_bundle
+from limbeck.data.records import Record
+from limbeck.errors import StageError
+from limbeck.runtime.annotate import Annotator
+
+N_SINGLE = 200  # records annotated one at a time
+N_MANY = 2_000
+N_RUNS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """All measured."""
+
+    size_mb: float  # what annotation reads: graph, vocabulary, labels, manifest
+    latency_p50_ms: float
+    latency_p95_ms: float
+    sentences_per_second: float
+    peak_memory_mb: float
+
+    def of(self, minimise: str) -> float:
+        """The one number that a search makes small."""
+        match minimise:
+            case "size":
+                return self.size_mb
+            case "latency":
+                return self.latency_p50_ms
+            case "throughput-cost":
+                return 1_000 / self.sentences_per_second
+            case "memory":
+                return self.peak_memory_mb
+            case _:
+                raise ValueError(minimise)
+
+
+def measure_costs(folder: Path, records: Sequence[Record]) -> Costs:
+    """Measure a bundle; the first records warm it up."""
+    annotator = Annotator(load_bundle(folder))
+    single = list(records[:N_SINGLE])
+    many = list(records[:N_MANY])
+    annotator.annotate(many[:32])
+    times = []
+    for record in single:
+        began = time.perf_counter()
+        annotator.annotate([record])
+        times.append(1_000 * (time.perf_counter() - began))
+    rates = []
+    for _ in range(N_RUNS):
+        began = time.perf_counter()
+        annotator.annotate(many)
+        rates.append(len(many) / (time.perf_counter() - began))
+    p50, p95 = np.percentile(times, [50, 95])
+    return Costs(
+        size_mb=served_bytes(folder) / 1e6,
+        latency_p50_ms=float(p50),
+        latency_p95_ms=float(p95),
+        sentences_per_second=float(np.median(rates)),
+        peak_memory_mb=peak_memory(folder, many),
+    )
+
+
+def served_bytes(folder: Path) -> int:
+    """Size of what annotation needs; the fp32 backbone that may lie beside it is for training."""
+    labels = sum(path.stat().st_size for path in (folder / "labels").glob("*.json"))
+    return labels + sum((folder / name).stat().st_size for name in (GRAPH, TOKENIZER, MANIFEST))
+
+
+def peak_memory(folder: Path, records: Sequence[Record]) -> float:
+    """Largest resident memory of a process that annotates the records, in MB."""
+    text = "".join(" ".join(record.words) + "\n" for record in records)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "limbeck", "annotate", str(folder), "-", "--format", "lines"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    if process.stdin is None:
+        raise StageError("annotate took no input")
+    process.stdin.write(text.encode("utf-8", "surrogatepass"))
+    process.stdin.close()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise StageError(f"annotating with {folder.name} ended with {process.returncode}")
+    per_kib = 1_024 if sys.platform == "linux" else 1  # macOS counts bytes
+    return used.ru_maxrss * per_kib / 1e6
