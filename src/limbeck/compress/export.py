@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from limbeck.compress.parity import Parity, compare
+from limbeck.compress.slim import slim
 from limbeck.data.pieces import Batch
 from limbeck.errors import StageError
 from limbeck.tasks.base import Floats
@@ -92,6 +93,7 @@ def export_graph(network: Network, trace: Batch, path: Path) -> None:
             with warnings.catch_warnings(), torch.no_grad():
                 warnings.simplefilter("ignore")
                 attempt(traced, arguments, names, path)
+            onnx.save(slim(onnx.load(str(path))), str(path))
             onnx.checker.check_model(str(path))
             run_graph(path, [trace])
             return

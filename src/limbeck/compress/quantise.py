@@ -17,6 +17,7 @@ from typing import Literal
 
 import onnx
 
+from limbeck.compress.slim import shares_weights, slim
 from limbeck.data.pieces import Batch
 from limbeck.errors import StageError
 
@@ -114,8 +115,14 @@ def to_int8(
                 model_type=nncf.ModelType.TRANSFORMER,
                 preset=nncf.QuantizationPreset.MIXED,
                 subset_size=len(inputs),
+                advanced_parameters=nncf.AdvancedQuantizationParameters(
+                    # smoothing scales a shared weight anew for each of its readers
+                    smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=-1)
+                )
+                if shares_weights(model)
+                else None,
                 ignored_scope=nncf.IgnoredScope(names=list(keep_fp32)) if keep_fp32 else None,
             )
     except Exception as failure:
         raise StageError(f"int8: nncf refused the graph ({failure})") from failure
-    onnx.save(small, str(target))
+    onnx.save(slim(small), str(target))
