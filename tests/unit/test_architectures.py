@@ -46,10 +46,9 @@ def test_sharing_and_embedding_count_as_in_the_paper(embedding: int, sharing: st
         embedding=embedding,
         sharing=sharing,  # type: ignore[arg-type]
     )
-    # the paper rounds some of these up and some down
-    assert abs(n_parameters(config) / 1e6 - PAPER[embedding, sharing]) < (
-        1.7 if embedding == 768 else 1.15
-    )  # type: ignore[index]
+    # the paper rounds some up and some down; transformers projects even where E is H
+    allowed = 1.7 if embedding == 768 else 1.15
+    assert abs(n_parameters(config) / 1e6 - PAPER[embedding, sharing]) < allowed
 
 
 TINY = Architecture(family="albert", n_layers=4, width=32, n_heads=2, vocabulary=50, embedding=8)

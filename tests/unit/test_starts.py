@@ -35,7 +35,10 @@ def batches_of(pretrained: Pretrained) -> list:  # type: ignore[type-arg]
 def states_of(backbone: Backbone, pretrained: Pretrained) -> list[torch.Tensor]:
     tensors = to_tensors(batches_of(pretrained)[0], torch.device("cpu"))
     with torch.no_grad():
-        return backbone.eval()(tensors.piece_ids, tensors.mask, tensors.type_ids)
+        states: list[torch.Tensor] = backbone.eval()(
+            tensors.piece_ids, tensors.mask, tensors.type_ids
+        )
+        return states
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])

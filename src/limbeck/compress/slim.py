@@ -9,6 +9,7 @@ around for each use, and quantisers leave a weight with many readers in fp32.
 
 import hashlib
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import onnx
@@ -68,13 +69,13 @@ def _fold(graph: onnx.GraphProto) -> None:
     _drop_unread(graph)
 
 
-def _turned(node: onnx.NodeProto, arrays: list[NDArray[np.generic]]) -> NDArray[np.generic]:
+def _turned(node: onnx.NodeProto, arrays: list[NDArray[Any]]) -> NDArray[Any]:
     (array,) = arrays
     axes = next((list(a.ints) for a in node.attribute if a.name == "perm"), None)
     return array.transpose(axes)
 
 
-def _quantised(node: onnx.NodeProto, arrays: list[NDArray[np.generic]]) -> NDArray[np.generic]:
+def _quantised(node: onnx.NodeProto, arrays: list[NDArray[Any]]) -> NDArray[Any]:
     """As ONNX defines it: divide, round half to even, shift, saturate."""
     array, scale = arrays[0].astype(np.float32), arrays[1].astype(np.float32)
     zero = arrays[2] if len(arrays) > 2 else np.zeros((), dtype=np.uint8)
@@ -88,7 +89,8 @@ def _quantised(node: onnx.NodeProto, arrays: list[NDArray[np.generic]]) -> NDArr
         scale, shift = scale.reshape(()), zero.astype(np.int32).reshape(())
     limits = np.iinfo(zero.dtype)
     whole = np.rint(array / scale).astype(np.int64) + shift
-    return np.clip(whole, limits.min, limits.max).astype(zero.dtype)
+    saturated: NDArray[Any] = np.clip(whole, limits.min, limits.max).astype(zero.dtype)
+    return saturated
 
 
 def _merge(graph: onnx.GraphProto) -> None:
