@@ -67,7 +67,7 @@ def test_the_ensemble_itself_keeps_any_share_and_misses_more_than_it_has(
 def test_confidence_needs_more_than_a_lucky_mean() -> None:
     rng = np.random.default_rng(0)
     ones = np.ones(200)
-    ensemble = Ratio(points=100.0 * (rng.random(200) < 0.9), weights=ones)
+    ensemble = Ratio(points=np.where(rng.random(200) < 0.9, 100.0, 0.0), weights=ones)
     student = Ratio(points=ensemble.points.copy(), weights=ones)
     flipped = rng.permutation(200)[:40]
     student.points[flipped] = 100 - student.points[flipped]
