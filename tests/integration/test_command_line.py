@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from toys import toy_records
 
 DEV = "The cat sees a dog .\n\nNot on the red bird\n"
 
@@ -215,3 +216,23 @@ def test_bench_races_and_appends_rows(toy_bundle: Path, tmp_path: Path) -> None:
         assert len(row["seconds"]) == 2
         assert row["records_per_second"] > 0
         assert row["environment"]["n_threads"] == 1
+
+
+def test_a_scenario_races_peers_and_scores_them(toy_bundle: Path, tmp_path: Path) -> None:
+    rows = [f"{' '.join(r.words)}\t{r.labels['mood']}\n" for r in toy_records(30, seed=3)]
+    (tmp_path / "mood.tsv").write_text("".join(rows))
+    (tmp_path / "race.toml").write_text(
+        'text = "mood.tsv"\ncolumns = { text = 1, mood = 2 }\ntrain = "mood.tsv"\n'
+        'task = "mood"\nrounds = 1\n[[peer]]\npeer = "tfidf"\n[[peer]]\npeer = "model2vec"\n'
+        'encoder = "."\n'
+    )
+    done = limbeck(
+        "bench", toy_bundle, "--scenario", tmp_path / "race.toml", "--data", tmp_path,
+        "--models", tmp_path, "--threads", 1, "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    by_name = {row["name"]: row for row in found["rows"]}
+    assert by_name["tfidf"]["metrics"]["mood.accuracy"] > 60  # it has seen the very text
+    assert 0 <= by_name["limbeck"]["metrics"]["mood.accuracy"] <= 100
+    assert "model2vec" in found["absent"] or "model2vec" in by_name

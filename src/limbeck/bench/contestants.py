@@ -13,7 +13,7 @@ from pathlib import Path
 from limbeck.bench.race import Contestant
 from limbeck.bundle import Bundle
 from limbeck.data.files import write_blocks
-from limbeck.data.formats import FormatName, ReadOptions, open_format_writer, read_records
+from limbeck.data.formats import ReadOptions, open_format_writer, read_records
 from limbeck.data.pieces import Batch, collate
 from limbeck.data.records import Record
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
@@ -35,9 +35,8 @@ class Field:
     n_pieces: int
 
 
-def line_up(bundle: Bundle, text: Path, format: FormatName, *, n_threads: int) -> Field:
+def line_up(bundle: Bundle, text: Path, options: ReadOptions, *, n_threads: int) -> Field:
     """Prepare all contestants; their loading is not timed."""
-    options = ReadOptions(format=format, tasks=())
     records = list(read_records(text, options=options))
     annotator = Annotator(bundle, AnnotateConfig(n_threads=n_threads))
     n_words = sum(len(record.words) for record in records)

@@ -6,19 +6,23 @@ Out: a table; rows with the environment in a .jsonl file, if one is named.
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 
 from limbeck.bench.contestants import Field, line_up
 from limbeck.bench.race import Finish, pairwise_ratio, race
-from limbeck.bundle import load_bundle
+from limbeck.bundle import Bundle, load_bundle
 from limbeck.cli.bars import make_progress
-from limbeck.data.formats import FormatName, infer_format
+from limbeck.data.formats import FormatName, ReadOptions, infer_format, read_records
+from limbeck.data.records import Labels, Record
 from limbeck.environment import environment
 from limbeck.errors import InputError
+from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.threads import pick_threads
+from limbeck.tasks.metrics import score_all
 
 
 def bench_bundle(
@@ -31,17 +35,85 @@ def bench_bundle(
     rows_to: Path | None,
     as_json: bool,
 ) -> int:
-    """Race, print, append rows."""
+    """Race a bundle alone: its own parts and the engines at hand."""
     bundle = load_bundle(folder)
     if text is None:
         text = Path(__file__).parent.parent / "demo" / "sentences_train.conllu"
     threads = pick_threads(n_threads)
-    field = line_up(bundle, text, format or infer_format(str(text)), n_threads=threads)
+    options = ReadOptions(format=format or infer_format(str(text)), tasks=())
+    field = _with_text(line_up(bundle, text, options, n_threads=threads), text)
+    finishes = race(field.contestants, n_rounds=n_rounds, progress=make_progress())
+    command = f"limbeck bench {bundle.name} --text {text.name}"
+    return _tell(bundle, field, finishes, {}, command, threads, rows_to, as_json=as_json)
+
+
+def bench_scenario(
+    folder: Path,
+    *,
+    scenario: Path,
+    data: Path,
+    models: Path,
+    python: str,
+    n_threads: int | None,
+    rows_to: Path | None,
+    as_json: bool,
+) -> int:
+    """Race a bundle against the peers of a scenario, all on the same text."""
+    from limbeck.bench.against import opponents, peer_metrics
+    from limbeck.bench.scenario import read_scenario
+
+    bundle = load_bundle(folder)
+    plan = read_scenario(scenario)
+    threads = pick_threads(n_threads)
+    text = data / plan.text
+    options = ReadOptions(format=infer_format(str(text)), columns=plan.columns, tasks=())
+    wanted = None if plan.task is None else (plan.task,)
+    gold = list(read_records(text, options=replace(options, tasks=wanted)))
+    field = _with_text(line_up(bundle, text, options, n_threads=threads), text)
+    annotated = Annotator(bundle, AnnotateConfig(n_threads=threads)).annotate(gold)
+    metrics = {"limbeck": _own_metrics(bundle, gold, [a.labels for a in annotated])}
+    with opponents(
+        plan, bundle, gold, data=data, models=models, python=python, n_threads=threads
+    ) as against:
+        field = replace(
+            field,
+            contestants=(*field.contestants, *against.contestants),
+            absent={**field.absent, **against.absent},
+        )
+        finishes = race(field.contestants, n_rounds=plan.rounds, progress=make_progress())
+        for name, peer in against.peers.items():
+            metrics[name] = peer_metrics(bundle, gold, peer.said(), plan.task)
+    command = f"limbeck bench {bundle.name} --scenario {scenario.name}"
+    return _tell(bundle, field, finishes, metrics, command, threads, rows_to, as_json=as_json)
+
+
+def _with_text(field: Field, text: Path) -> Field:
     if not field.n_pieces or not field.contestants[0].n_words:
         raise InputError(f"{text}: no text", hint="name a file with text to annotate")
-    finishes = race(field.contestants, n_rounds=n_rounds, progress=make_progress())
-    limit = _limit(folder / "model.onnx", field, finishes[1], threads)
-    rows = _rows(bundle.name, text, field, finishes, limit, threads)
+    return field
+
+
+def _own_metrics(
+    bundle: Bundle, gold: Sequence[Record], said: Sequence[Mapping[str, Labels]]
+) -> dict[str, float]:
+    tasks = [t for t in bundle.tasks if any(t.name in record.labels for record in gold)]
+    return score_all(gold, said, tasks)
+
+
+def _tell(
+    bundle: Bundle,
+    field: Field,
+    finishes: Sequence[Finish],
+    metrics: Mapping[str, Mapping[str, float]],
+    command: str,
+    threads: int,
+    rows_to: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the table, append the rows."""
+    limit = _limit(bundle.graph, field, finishes[1], threads)
+    rows = _rows(bundle.name, command, field, finishes, metrics, limit, threads)
     if rows_to is not None:
         with rows_to.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
@@ -49,9 +121,13 @@ def bench_bundle(
         sys.stdout.write(json.dumps({"rows": rows, "absent": field.absent}) + "\n")
         return 0
     sys.stdout.write(_table(finishes))
+    for name, found in metrics.items():
+        if found:
+            shown = "  ".join(f"{metric} {value:.2f}" for metric, value in found.items())
+            sys.stdout.write(f"{name}: {shown}\n")
     sys.stdout.write(f"padding: {100 * field.padding:.1f} % of the pieces computed\n")
-    for kind, found in limit.items():
-        sys.stdout.write(f"{kind}: {found:.3g}\n")
+    for kind, reached in limit.items():
+        sys.stdout.write(f"{kind}: {reached:.3g}\n")
     for name, remedy in field.absent.items():
         sys.stderr.write(f"left out: {name} ({remedy})\n")
     return 0
@@ -75,16 +151,17 @@ def _limit(graph: Path, field: Field, bare: Finish, n_threads: int) -> dict[str,
 
 def _rows(
     bundle: str,
-    text: Path,
+    command: str,
     field: Field,
     finishes: Sequence[Finish],
+    metrics: Mapping[str, Mapping[str, float]],
     limit: dict[str, float],
     n_threads: int,
 ) -> list[dict[str, object]]:
     first = finishes[0]
     about = {
         "date": date.today().isoformat(),
-        "command": f"limbeck bench {bundle} --text {text.name}",
+        "command": command,
         "environment": environment(n_threads=n_threads),
     }
     return [
@@ -99,6 +176,7 @@ def _rows(
             "words_per_second": round(finish.words_per_second, 1),
             "spread": round(finish.spread, 3),
             "limbeck_is_times_as_fast": round(pairwise_ratio(first, finish), 3),
+            "metrics": dict(metrics.get(finish.contestant.name, {})),
             "padding": round(field.padding, 4),
             "limit": {kind: round(found, 1) for kind, found in limit.items()},
             **about,

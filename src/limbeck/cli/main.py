@@ -168,11 +168,30 @@ def bench(
     threads: ThreadsOption = None,
     rounds: Annotated[int, typer.Option(min=1, help="times that each contestant runs")] = 5,
     rows: Annotated[Path | None, typer.Option(help="append result rows to this .jsonl")] = None,
+    scenario: Annotated[Path | None, typer.Option(help="a race with peers, from a file")] = None,
+    data: Annotated[Path, typer.Option(help="a scenario's text is in this folder")] = Path("."),
+    models: Annotated[Path, typer.Option(help="and its models in this one")] = Path("."),
+    peer_python: Annotated[str, typer.Option(help="the Python that has the peers")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Race a bundle against its bare graph, naive engines and a transformers pipeline."""
-    from limbeck.cli.bench import bench_bundle
+    """Race a bundle against its bare graph, naive engines, a transformers pipeline, and peers."""
+    from limbeck.cli.bench import bench_bundle, bench_scenario
 
+    if scenario is not None:
+        _leave(
+            narrated(
+                lambda: bench_scenario(
+                    bundle,
+                    scenario=scenario,
+                    data=data,
+                    models=models,
+                    python=peer_python or sys.executable,
+                    n_threads=threads,
+                    rows_to=rows,
+                    as_json=json,
+                )
+            )
+        )
     _leave(
         narrated(
             lambda: bench_bundle(
