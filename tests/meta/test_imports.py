@@ -38,7 +38,7 @@ def test_light_parts_name_no_heavy_module(part: str) -> None:
 
 
 def test_the_order_of_parts_is_kept() -> None:
-    order = ["data", "tasks", "runtime", "train", "compress", "run", "search", "bench"]
+    order = ["data", "tasks", "runtime", "train", "compress", "run", "search", "study", "bench"]
     allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
     for i, part in enumerate(order):
         for path in (ROOT / part).glob("*.py"):

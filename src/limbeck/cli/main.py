@@ -207,6 +207,29 @@ def bench(
     )
 
 
+study = typer.Typer(no_args_is_help=True, help="Compare architectures on this machine.")
+app.add_typer(study, name="study")
+
+
+@study.command("cpu")
+def study_cpu(
+    full: Annotated[bool, typer.Option(help="all encoders, engines and precisions")] = False,
+    only: Annotated[str | None, typer.Option(help="comma-separated names")] = None,
+    threads: ThreadsOption = None,
+    rows: Annotated[Path, typer.Option(help="rows, read first and added to")] = Path(
+        "study-cpu.jsonl"
+    ),
+    json: JsonOption = False,
+) -> None:
+    """What BERT, ALBERT, XLNet and DistilBERT cost on this CPU. Goes on where it was stopped."""
+    from limbeck.cli.study import study_cpu as measure
+
+    names = only.split(",") if only else None
+    _leave(
+        narrated(lambda: measure(full=full, only=names, n_threads=threads, rows=rows, as_json=json))
+    )
+
+
 @app.command()
 def doctor(json: JsonOption = False) -> None:
     """Tell what this machine offers: CPU features, threads, engines, versions."""

@@ -1,0 +1,1 @@
+"""Studies: comparisons of architectures that anyone can repeat on their own machine."""

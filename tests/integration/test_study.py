@@ -1,0 +1,63 @@
+"""`limbeck study cpu` with the smallest encoders: rows, going on, refusals."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from limbeck.errors import ConfigError
+from limbeck.study.batches import text_lengths
+from limbeck.study.cpu import gflop, plan_study
+
+
+def study(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "limbeck", "study", "cpu", *map(str, arguments)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_every_way_has_its_row_and_a_second_run_measures_nothing(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    arguments = ("--only", "bert-tiny", "--threads", 1, "--rows", rows)
+    first = study(*arguments)
+    assert first.returncode == 0, first.stderr
+    found = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert [(r["engine"], r["precision"]) for r in found] == [
+        ("torch", "fp32"),
+        ("openvino", "int8"),
+    ]
+    for row in found:
+        assert "failed" not in row, row
+        p50, p95 = row["latency_ms"]["32"]
+        assert 0 < p50 <= p95
+        assert row["sentences_per_second"] > 0
+        assert row["environment"]["n_threads"] == 1
+    assert found[1]["disk_mb"] < 0.35 * found[0]["disk_mb"]
+    before = rows.read_bytes()
+    second = study(*arguments)
+    assert second.returncode == 0
+    assert rows.read_bytes() == before
+    assert "bert-tiny" in second.stdout
+
+
+def test_mistakes_are_refused(tmp_path: Path) -> None:
+    wrong = study("--only", "bert-huge", "--rows", tmp_path / "r.jsonl")
+    assert wrong.returncode == 2
+    assert "bert-huge" in wrong.stderr
+    (tmp_path / "other.jsonl").write_text('{"a": 1}\n')
+    other = study("--only", "bert-tiny", "--rows", tmp_path / "other.jsonl")
+    assert other.returncode == 2
+    assert "other.jsonl:1" in other.stderr
+    with pytest.raises(ConfigError, match="needs about"):
+        plan_study(full=True, only=None, n_threads=2, free_bytes=10**9)
+
+
+def test_operations_grow_with_depth_and_width() -> None:
+    # 85 million parameters in BERT base's layers, twice for each of 128 pieces, and attention
+    assert gflop("bert-base", 128) == pytest.approx(2 * 128 * 0.0849 + 0.6, rel=0.05)
+    assert gflop("albert-base", 128) == pytest.approx(gflop("bert-base", 128), rel=0.01)
+    assert gflop("albert-xxlarge", 128) > 20 * gflop("albert-base", 128)
+    assert sorted(text_lengths(101))[50] == 17
