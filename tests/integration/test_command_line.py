@@ -236,3 +236,28 @@ def test_a_scenario_races_peers_and_scores_them(toy_bundle: Path, tmp_path: Path
     assert by_name["tfidf"]["metrics"]["mood.accuracy"] > 60  # it has seen the very text
     assert 0 <= by_name["limbeck"]["metrics"]["mood.accuracy"] <= 100
     assert "model2vec" in found["absent"] or "model2vec" in by_name
+
+
+def test_checks_hold_on_the_toy(
+    toy_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from limbeck.bench import checks
+    from limbeck.bundle import load_bundle
+    from limbeck.progress import NoProgress
+
+    monkeypatch.setattr(checks, "SMALL", 50)
+    monkeypatch.setattr(checks, "LARGE", 300)
+    monkeypatch.setattr(checks, "N_STARTS", 1)
+    monkeypatch.setattr(checks, "N_SINGLE", 20)
+    found = checks.run_checks(
+        load_bundle(toy_bundle), toy_records(80), n_threads=1, progress=NoProgress()
+    )
+    by_name = {check.name: check for check in found}
+    assert by_name["start"].ratio > 1
+    assert by_name["one record"].ratio > 1  # the whole is more than its part
+    assert 0.5 < by_name["memory"].ratio < 2
+    plans = [check for check in found if check.name.startswith("plan")]
+    assert len(plans) == 6
+    for plan in plans:
+        assert plan.measured == 0
+        assert plan.against > 500

@@ -5,13 +5,15 @@ Out: a table; rows with the environment in a .jsonl file, if one is named.
 """
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 
+from limbeck.bench.checks import run_checks
 from limbeck.bench.contestants import Field, line_up
 from limbeck.bench.race import Finish, pairwise_ratio, race
 from limbeck.bundle import Bundle, load_bundle
@@ -23,6 +25,8 @@ from limbeck.errors import InputError
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.threads import pick_threads
 from limbeck.tasks.metrics import score_all
+
+BUILT_IN = Path(__file__).parent.parent / "demo" / "sentences_train.conllu"
 
 
 def bench_bundle(
@@ -37,14 +41,60 @@ def bench_bundle(
 ) -> int:
     """Race a bundle alone: its own parts and the engines at hand."""
     bundle = load_bundle(folder)
-    if text is None:
-        text = Path(__file__).parent.parent / "demo" / "sentences_train.conllu"
+    text = text or BUILT_IN
     threads = pick_threads(n_threads)
     options = ReadOptions(format=format or infer_format(str(text)), tasks=())
     field = _with_text(line_up(bundle, text, options, n_threads=threads), text)
     finishes = race(field.contestants, n_rounds=n_rounds, progress=make_progress())
     command = f"limbeck bench {bundle.name} --text {text.name}"
     return _tell(bundle, field, finishes, {}, command, threads, rows_to, as_json=as_json)
+
+
+def check_bundle(
+    folder: Path,
+    *,
+    text: Path | None,
+    format: FormatName | None,
+    n_threads: int | None,
+    rows_to: Path | None,
+    as_json: bool,
+) -> int:
+    """Start, one record at a time, memory, and whether answers depend on the plan."""
+    bundle = load_bundle(folder)
+    text = text or BUILT_IN
+    threads = pick_threads(n_threads)
+    options = ReadOptions(format=format or infer_format(str(text)), tasks=())
+    records = list(read_records(text, options=options))
+    if not any(record.words for record in records):
+        raise InputError(f"{text}: no text", hint="name a file with text to annotate")
+    checks = run_checks(bundle, records, n_threads=threads, progress=make_progress())
+    rows = [
+        {
+            "bundle": bundle.name,
+            **asdict(check),
+            "ratio": round(check.ratio, 4) if math.isfinite(check.ratio) else None,
+            "date": date.today().isoformat(),
+            "command": f"limbeck bench {bundle.name} --text {text.name} --checks",
+            "environment": environment(n_threads=threads),
+        }
+        for check in checks
+    ]
+    _append(rows_to, rows)
+    if as_json:
+        sys.stdout.write(json.dumps({"rows": rows}) + "\n")
+        return 0
+    for check in checks:
+        sys.stdout.write(
+            f"{check.name:24} {check.measured:10.4g} {check.unit:6} against {check.against:10.4g}"
+            f"  {check.what}\n"
+        )
+    return 0
+
+
+def _append(rows_to: Path | None, rows: Sequence[Mapping[str, object]]) -> None:
+    if rows_to is not None:
+        with rows_to.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def bench_scenario(
@@ -114,9 +164,7 @@ def _tell(
     """Print the table, append the rows."""
     limit = _limit(bundle.graph, field, finishes[1], threads)
     rows = _rows(bundle.name, command, field, finishes, metrics, limit, threads)
-    if rows_to is not None:
-        with rows_to.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
+    _append(rows_to, rows)
     if as_json:
         sys.stdout.write(json.dumps({"rows": rows, "absent": field.absent}) + "\n")
         return 0

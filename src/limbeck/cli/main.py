@@ -168,6 +168,9 @@ def bench(
     threads: ThreadsOption = None,
     rounds: Annotated[int, typer.Option(min=1, help="times that each contestant runs")] = 5,
     rows: Annotated[Path | None, typer.Option(help="append result rows to this .jsonl")] = None,
+    checks: Annotated[
+        bool, typer.Option("--checks", help="start, one record, memory, steady answers instead")
+    ] = False,
     scenario: Annotated[Path | None, typer.Option(help="a race with peers, from a file")] = None,
     data: Annotated[Path, typer.Option(help="a scenario's text is in this folder")] = Path("."),
     models: Annotated[Path, typer.Option(help="and its models in this one")] = Path("."),
@@ -175,8 +178,21 @@ def bench(
     json: JsonOption = False,
 ) -> None:
     """Race a bundle against its bare graph, naive engines, a transformers pipeline, and peers."""
-    from limbeck.cli.bench import bench_bundle, bench_scenario
+    from limbeck.cli.bench import bench_bundle, bench_scenario, check_bundle
 
+    if checks:
+        _leave(
+            narrated(
+                lambda: check_bundle(
+                    bundle,
+                    text=text,
+                    format=format,
+                    n_threads=threads,
+                    rows_to=rows,
+                    as_json=json,
+                )
+            )
+        )
     if scenario is not None:
         _leave(
             narrated(

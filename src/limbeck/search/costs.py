@@ -4,9 +4,6 @@ In:  a bundle and some records.
 Out: bytes, latency, throughput, memory.
 """
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +13,8 @@ import numpy as np
 
 from limbeck.bundle import GRAPH, MANIFEST, TOKENIZER, load_bundle
 from limbeck.data.records import Record
-from limbeck.errors import StageError
 from limbeck.runtime.annotate import Annotator
+from limbeck.runtime.footprint import peak_memory_mb
 
 N_SINGLE = 200  # records annotated one at a time
 N_MANY = 2_000
@@ -71,7 +68,9 @@ def measure_costs(folder: Path, records: Sequence[Record]) -> Costs:
         latency_p50_ms=float(p50),
         latency_p95_ms=float(p95),
         sentences_per_second=float(np.median(rates)),
-        peak_memory_mb=peak_memory(folder, many),
+        peak_memory_mb=peak_memory_mb(
+            folder, ((" ".join(record.words) + "\n").encode() for record in many)
+        ),
     )
 
 
@@ -79,24 +78,3 @@ def served_bytes(folder: Path) -> int:
     """Size of what annotation needs; the fp32 backbone that may lie beside it is for training."""
     labels = sum(path.stat().st_size for path in (folder / "labels").glob("*.json"))
     return labels + sum((folder / name).stat().st_size for name in (GRAPH, TOKENIZER, MANIFEST))
-
-
-def peak_memory(folder: Path, records: Sequence[Record]) -> float:
-    """Largest resident memory of a process that annotates the records, in MB."""
-    text = "".join(" ".join(record.words) + "\n" for record in records)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "limbeck", "annotate", str(folder), "-", "--format", "lines"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    if process.stdin is None:
-        raise StageError("annotate took no input")
-    process.stdin.write(text.encode("utf-8", "surrogatepass"))
-    process.stdin.close()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise StageError(f"annotating with {folder.name} ended with {process.returncode}")
-    per_kib = 1_024 if sys.platform == "linux" else 1  # macOS counts bytes
-    return used.ru_maxrss * per_kib / 1e6
