@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from limbeck.config import read_recipe
+from limbeck.data.corpora import task_kinds
 from limbeck.run.plan import TextHashes, plan_run
+from limbeck.search.floor import floors_of
 
 ROOT = Path(__file__).parents[2]
 RECIPES = [*sorted((ROOT / "examples").glob("*.toml")), ROOT / "src/limbeck/demo/demo.toml"]
@@ -16,6 +18,7 @@ def test_it_can_be_planned(path: Path) -> None:
     recipe = read_recipe(path)
     models = {t.model: "t" for t in recipe.teacher}
     models |= {s.model: "s" for s in recipe.student.listed}
+    floors_of(recipe.student.floor, list(task_kinds(recipe)))
     text = TextHashes(labelled="a", unlabelled="b", labels={})
     plan = plan_run(recipe, text, models)
     names = [stage.folder_name for stage in plan.stages()]
