@@ -12,6 +12,12 @@ import pytest
 from backbones import write_checkpoint
 from toys import toy_records
 
+from limbeck.cli.seek import parse_budget
+from limbeck.errors import LimbeckError
+from limbeck.progress import NoProgress
+from limbeck.run.pipeline import prepare
+from limbeck.search.planning import plan_search
+
 RECIPE = """
 name = "toy"
 [[corpus]]
@@ -128,24 +134,30 @@ def test_a_floor_that_nothing_keeps_is_told_and_the_nearest_left(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "options", "message"),
+    ("old", "new", "budget", "message"),
     [
-        ('default = "-50"', 'intent = "-50"', [], "no such task"),
-        ('default = "-50"', 'default = "110%"', [], "forms"),
-        ('model = "bert"\nepochs', 'model = "bert"\nepochs', ["--budget", "1s"], "too small"),
-        ("", "", ["--budget", "soon"], "90s, 60m or 2h"),
-        ('ladder = "auto"', 'ladder = "auto"\nbase = "nowhere/x/y"', [], "nowhere"),
-        ('dev = "dev.tsv"\n', "", [], "dev"),
-        ('floor = { default = "-50" }\n', "", [], "floor"),
+        ('default = "-50"', 'intent = "-50"', None, "no such task"),
+        ('default = "-50"', 'default = "110%"', None, "110%"),
+        ("", "", "1s", "too small"),
+        ("", "", "soon", "90s, 60m or 2h"),
+        ('ladder = "auto"', 'ladder = "auto"\nbase = "nowhere/x/y"', None, "nowhere"),
+        ('ladder = "auto"', 'ladder = "auto"\nbase = "teacher:cat"', None, "bert-s1"),
+        ('dev = "dev.tsv"\n', "", None, "dev"),
+        ('floor = { default = "-50" }\n', "", None, "floor"),
+        ('floor = { default = "-50" }\n', "floor = {}\n", None, "floor"),
     ],
 )
 def test_bad_input_is_refused_before_any_training(
-    world: Path, tmp_path: Path, old: str, new: str, options: list[str], message: str
+    world: Path, tmp_path: Path, old: str, new: str, budget: str | None, message: str
 ) -> None:
     text = (world / "easy.toml").read_text()
     assert old in text
     (world / "bad.toml").write_text(text.replace(old, new, 1))
-    refused = command("run", str(world / "bad.toml"), "--out", str(tmp_path / "run"), *options)
-    assert refused.returncode == 2, refused.stderr
-    assert message in refused.stderr
+    with pytest.raises(LimbeckError) as caught:
+        prepared = prepare(
+            world / "bad.toml", root=None, models=None, run=tmp_path / "run", progress=NoProgress()
+        )
+        plan_search(prepared, trials=None, budget_seconds=parse_budget(budget))
+    assert caught.value.exit_code == 2
+    assert message in f"{caught.value} {caught.value.hint}"
     assert not (tmp_path / "run").exists()
