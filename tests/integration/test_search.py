@@ -89,6 +89,11 @@ def easy(world: Path) -> dict[str, object]:
     return found
 
 
+def plan(recipe: Path, run: Path, budget: str | None) -> None:
+    prepared = prepare(recipe, root=None, models=None, run=run, progress=NoProgress())
+    plan_search(prepared, trials=None, budget_seconds=parse_budget(budget))
+
+
 def rows_of(run: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (run / "candidates.jsonl").read_text().splitlines()]
 
@@ -154,10 +159,7 @@ def test_bad_input_is_refused_before_any_training(
     assert old in text
     (world / "bad.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(LimbeckError) as caught:
-        prepared = prepare(
-            world / "bad.toml", root=None, models=None, run=tmp_path / "run", progress=NoProgress()
-        )
-        plan_search(prepared, trials=None, budget_seconds=parse_budget(budget))
+        plan(world / "bad.toml", tmp_path / "run", budget)
     assert caught.value.exit_code == 2
     assert message in f"{caught.value} {caught.value.hint}"
     assert not (tmp_path / "run").exists()
