@@ -1,6 +1,7 @@
 """limbeck: distil an ensemble of transformer encoders, run the small model fast on a CPU.
 
-`limbeck.load(bundle)` gives an annotator; `limbeck.run(recipe)` does the main job. Importing this
+`limbeck.load(bundle)` gives an annotator; `limbeck.run(recipe)` does the main job,
+`limbeck.find_smallest(recipe)` the search. Importing this
 package imports nothing else: each name is found when it is first used.
 """
 
@@ -16,7 +17,8 @@ _PLACES = {
     "Record": "limbeck.data.records",
     "Arc": "limbeck.data.records",
     "LimbeckError": "limbeck.errors",
-    "run": "limbeck.run.pipeline",
+    "run": "limbeck.runs.pipeline",
+    "find_smallest": "limbeck.search.job",
 }
 
 __all__ = [*_PLACES, "__version__"]

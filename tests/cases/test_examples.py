@@ -6,7 +6,7 @@ import pytest
 
 from limbeck.config import read_recipe
 from limbeck.data.corpora import task_kinds
-from limbeck.run.plan import TextHashes, plan_run
+from limbeck.runs.plan import TextHashes, plan_run
 from limbeck.search.floor import floors_of
 
 ROOT = Path(__file__).parents[2]

@@ -12,10 +12,11 @@ import pytest
 from backbones import write_checkpoint
 from toys import toy_records
 
+import limbeck
 from limbeck.cli.seek import parse_budget
 from limbeck.errors import LimbeckError
 from limbeck.progress import NoProgress
-from limbeck.run.pipeline import prepare
+from limbeck.runs.pipeline import prepare
 from limbeck.search.planning import plan_search
 
 RECIPE = """
@@ -114,6 +115,15 @@ def test_it_ends_in_the_smallest_that_keeps_the_floor(world: Path, easy: dict[st
         "annotate", str(world / "run" / "chosen"), str(world / "dev.tsv"), "--format", "lines"
     )
     assert said.returncode == 0, said.stderr
+
+
+def test_python_finds_what_the_command_found(world: Path, easy: dict[str, object]) -> None:
+    found, rows = limbeck.find_smallest(world / "easy.toml", out=world / "run")
+    assert found.keeps
+    assert found.best == easy["best"]
+    assert {row.name for row in rows} == {row["name"] for row in rows_of(world / "run")}
+    with pytest.raises(LimbeckError, match="has a floor"):
+        limbeck.run(world / "easy.toml", out=world / "run")
 
 
 def test_the_plan_is_shown_without_work(world: Path) -> None:

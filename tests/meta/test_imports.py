@@ -38,7 +38,7 @@ def test_light_parts_name_no_heavy_module(part: str) -> None:
 
 
 def test_the_order_of_parts_is_kept() -> None:
-    order = ["data", "tasks", "runtime", "train", "compress", "run", "search", "study", "bench"]
+    order = ["data", "tasks", "runtime", "train", "compress", "runs", "search", "study", "bench"]
     allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
     for i, part in enumerate(order):
         for path in (ROOT / part).glob("*.py"):
@@ -69,3 +69,14 @@ def test_loading_a_bundle_and_annotating_stays_light(toy_bundle: Path) -> None:
 
 def test_the_command_line_starts_light() -> None:
     assert not loaded("import limbeck.cli.main") & {*HEAVY, "numpy", "onnxruntime", "openvino"}
+
+
+def test_no_part_hides_a_public_name() -> None:
+    """A part named like a public function would take its place once it is imported."""
+    import limbeck
+
+    parts = {path.stem for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert not parts & set(limbeck.__all__)
+    for name in limbeck.__all__:
+        for _ in range(2):
+            assert not isinstance(getattr(limbeck, name), type(limbeck))

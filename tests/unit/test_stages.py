@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from limbeck.errors import StageError
-from limbeck.run.stages import Stage, is_done, perform
+from limbeck.runs.stages import Stage, is_done, perform
 
 STAGE = Stage(name="teacher-x", inputs={"rate": 1e-4, "seed": 1})
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from limbeck.cli.bars import make_progress
 from limbeck.errors import ConfigError
-from limbeck.run.table import result_table
+from limbeck.runs.table import result_table
 
 
 def _quiet_libraries() -> None:
@@ -36,7 +36,7 @@ def run_recipe(
 ) -> int:
     """Run a recipe, or show its plan."""
     _quiet_libraries()
-    from limbeck.run.pipeline import execute, planned, prepare
+    from limbeck.runs.pipeline import execute, planned, prepare
 
     prepared = prepare(recipe, root=data, models=models, run=out, progress=make_progress())
     if prepared.job.recipe.student.floor and until in ("students", "bundles", "results"):
@@ -75,7 +75,7 @@ def run_demo(out: Path, *, as_json: bool) -> int:
     """Run the built-in recipe, then annotate three sentences with what came of it."""
     _quiet_libraries()
     from limbeck.demo.sentences import SENTENCES, show_annotated
-    from limbeck.run.pipeline import execute, prepare
+    from limbeck.runs.pipeline import execute, prepare
 
     recipe = Path(__file__).parent.parent / "demo" / "demo.toml"
     prepared = prepare(recipe, root=recipe.parent, models=None, run=out, progress=make_progress())

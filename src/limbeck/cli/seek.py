@@ -8,16 +8,16 @@ the floor: the nearest one's bundle is left all the same.
 import json
 import re
 import sys
-import time
 from collections.abc import Sequence
 
 from limbeck.errors import ConfigError, ExitCode
-from limbeck.run.pipeline import Prepared, execute, planned
-from limbeck.search.conclude import CHOSEN, conclude
+from limbeck.runs.pipeline import Prepared, planned
+from limbeck.search.conclude import CHOSEN
+from limbeck.search.job import seek
 from limbeck.search.ladder import rung_shares
 from limbeck.search.planning import SearchPlan, plan_search
 from limbeck.search.rows import CandidateRow
-from limbeck.search.search import Found, search
+from limbeck.search.search import Found
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600}
 
@@ -45,9 +45,7 @@ def seek_smallest(
         f"search: {len(plan.ladder)} candidates, about {plan.seconds / 60:.0f} min"
         + (f", at most {seconds / 60:.0f} min" if seconds else "")
     )
-    execute(prepared, until="targets", command=command)
-    found = search(prepared, plan, budget_seconds=seconds, made=time.strftime("%Y-%m-%d"))
-    rows = conclude(prepared, plan, found, command=command)
+    found, rows = seek(prepared, plan, budget_seconds=seconds, command=command)
     if as_json:
         about = {
             "run": str(prepared.run),

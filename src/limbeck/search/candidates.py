@@ -13,10 +13,10 @@ from pathlib import Path
 from limbeck.bundle import load_bundle
 from limbeck.config import StudentModel
 from limbeck.data.records import Labels, Record
-from limbeck.run import work
-from limbeck.run.packing import pack
-from limbeck.run.pipeline import Prepared
-from limbeck.run.stages import Stage, perform
+from limbeck.runs import work
+from limbeck.runs.packing import pack
+from limbeck.runs.pipeline import Prepared
+from limbeck.runs.stages import Stage, perform
 from limbeck.runtime.annotate import Annotator
 from limbeck.search.costs import Costs, measure_costs
 from limbeck.search.rungs import rung_text

@@ -14,9 +14,9 @@ from typing import Any
 from limbeck.artefacts import sync_tree
 from limbeck.data.records import Labels, Record
 from limbeck.environment import environment
-from limbeck.run import work
-from limbeck.run.pipeline import Prepared
-from limbeck.run.stages import Stage, perform
+from limbeck.runs import work
+from limbeck.runs.pipeline import Prepared
+from limbeck.runs.stages import Stage, perform
 from limbeck.runtime.threads import pick_threads
 from limbeck.search.candidates import ensemble_labels, search_job
 from limbeck.search.confusions import Confusion, added_confusions

@@ -13,8 +13,8 @@ from transformers import AutoConfig
 
 from limbeck.config import StudentModel
 from limbeck.errors import ConfigError
-from limbeck.run.pipeline import Prepared
-from limbeck.run.plan import TeacherPlan, model_hash
+from limbeck.runs.pipeline import Prepared
+from limbeck.runs.plan import TeacherPlan, model_hash
 from limbeck.search.candidates import Start
 from limbeck.search.estimate import candidate_seconds, search_seconds
 from limbeck.search.floor import Floor, floors_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from limbeck.config import StudentModel
 from limbeck.data.records import Labels, Record
 from limbeck.errors import InputError, LimbeckError
-from limbeck.run.pipeline import Prepared
+from limbeck.runs.pipeline import Prepared
 from limbeck.search.bisect import choose, nearest, next_to_try
 from limbeck.search.candidates import Measured, Start, ensemble_labels, search_job, try_candidate
 from limbeck.search.floor import Floor, Verdict, halves, judge, make_draws
@@ -92,6 +92,7 @@ def search(
         known = rung.found().get(config.name)
         if isinstance(known, Failed):
             failed[config.name] = known.reason
+            judged.pop(config.name, None)
             return
         number = rung.begin(config.name) if known is None else None
         try:

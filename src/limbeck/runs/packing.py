@@ -18,8 +18,8 @@ from limbeck.compress.quantise import Quantised, Trial, quantise
 from limbeck.data.pieces import Batch, Piecer, collate
 from limbeck.data.records import Record
 from limbeck.environment import environment, versions
-from limbeck.run.card import model_card
-from limbeck.run.work import Job, calibration_records, n_parameters
+from limbeck.runs.card import model_card
+from limbeck.runs.work import Job, calibration_records, n_parameters
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.batching import plan_batches
 from limbeck.runtime.choices import DEFAULT_PIECES

@@ -6,7 +6,7 @@ Out: text for a terminal; every number comes from a row.
 
 from collections.abc import Sequence
 
-from limbeck.run.results import ResultRow
+from limbeck.runs.results import ResultRow
 
 NAMES = {
     "teacher": "teacher {}",

@@ -15,13 +15,13 @@ from limbeck.artefacts import atomic_file
 from limbeck.config import read_recipe
 from limbeck.data.corpora import Corpora, corpora_hash, corpus_files, load_corpora
 from limbeck.data.records import Record
-from limbeck.errors import InputError
+from limbeck.errors import ConfigError, InputError
 from limbeck.progress import NoProgress, Progress
-from limbeck.run import work
-from limbeck.run.packing import pack
-from limbeck.run.plan import RunPlan, TextHashes, model_hash, plan_run
-from limbeck.run.results import ResultRow, collect_rows
-from limbeck.run.stages import Stage, is_done, perform
+from limbeck.runs import work
+from limbeck.runs.packing import pack
+from limbeck.runs.plan import RunPlan, TextHashes, model_hash, plan_run
+from limbeck.runs.results import ResultRow, collect_rows
+from limbeck.runs.stages import Stage, is_done, perform
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_hash, learn_codec
 from limbeck.train.backbones import resolve_model
@@ -215,14 +215,22 @@ def _planned(stage: Stage, run: Path) -> PlannedStage:
 
 
 def run(
-    recipe: str | Path, *, out: str | Path | None = None, data: str | Path | None = None
+    recipe: str | Path,
+    *,
+    out: str | Path | None = None,
+    data: str | Path | None = None,
+    models: str | Path | None = None,
 ) -> list[ResultRow]:
     """Do the main job from Python; the same as `limbeck run RECIPE`."""
     prepared = prepare(
         Path(recipe),
         root=Path(data) if data is not None else None,
-        models=None,
+        models=Path(models) if models is not None else None,
         run=Path(out) if out is not None else None,
         progress=NoProgress(),
     )
+    if prepared.job.recipe.student.floor:
+        raise ConfigError(
+            f"{recipe}: has a floor", hint="limbeck.find_smallest(recipe) searches for it"
+        )
     return execute(prepared, until="results", command=f"limbeck.run({Path(recipe).name!r})")

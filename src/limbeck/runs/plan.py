@@ -11,7 +11,7 @@ from pathlib import Path
 
 from limbeck.config import Recipe, StudentModel, TeacherConfig
 from limbeck.errors import ConfigError
-from limbeck.run.stages import Stage
+from limbeck.runs.stages import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

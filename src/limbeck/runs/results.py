@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from limbeck.run.plan import RunPlan
-from limbeck.run.stages import Stage
+from limbeck.runs.plan import RunPlan
+from limbeck.runs.stages import Stage
 
 RowKind = Literal["teacher", "ensemble", "twin", "student", "bundle"]
 
