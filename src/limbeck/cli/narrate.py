@@ -53,6 +53,8 @@ def _remedy(failure: ImportError) -> str:
         return "pip install 'limbeck[train]'"
     if name in ("pyarrow", "zstandard", "datasets"):
         return "pip install 'limbeck[data]'"
+    if name in ("jinja2", "markupsafe"):
+        return "pip install 'limbeck[report]'"
     return ""
 
 
