@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from limbeck.config import Recipe, StudentModel, TeacherConfig
+from limbeck.config import CardConfig, Recipe, StudentModel, TeacherConfig
 from limbeck.errors import ConfigError
 from limbeck.run.stages import Stage
 
@@ -106,6 +106,8 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
             "states": recipe.targets.states,
         },
     )
+    # a recipe that says nothing for the card keeps the bundles that it has
+    card = {} if recipe.card == CardConfig() else {"card": recipe.card.model_dump()}
     students: list[StudentPlan] = []
     names = [t.name for t in teachers]
     for student in recipe.student.ladder:
@@ -137,7 +139,7 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
         )
         bundle = Stage(
             name=f"bundle-{student.name}",
-            inputs={"student": stage.key, "compress": recipe.compress.model_dump()},
+            inputs={"student": stage.key, "compress": recipe.compress.model_dump(), **card},
         )
         students.append(
             StudentPlan(name=student.name, config=student, stage=stage, twin=twin, bundle=bundle)
