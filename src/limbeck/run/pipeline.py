@@ -19,8 +19,8 @@ from limbeck.errors import InputError
 from limbeck.progress import NoProgress, Progress
 from limbeck.run import work
 from limbeck.run.packing import pack
-from limbeck.run.plan import RunPlan, TextHashes, model_hash, plan_run
-from limbeck.run.results import ResultRow, collect_rows
+from limbeck.run.plan import RunPlan, TextHashes, model_hash, plan_run, recipe_hash
+from limbeck.run.results import Origin, ResultRow, collect_rows
 from limbeck.run.stages import Stage, is_done, perform
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_hash, learn_codec
@@ -173,7 +173,12 @@ def execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow
 
 def write_rows(prepared: Prepared, *, command: str) -> list[ResultRow]:
     """Write the rows of all finished stages: after each student, so that a kill leaves them."""
-    rows = collect_rows(prepared.run, prepared.plan, command=command)
+    origin = Origin(
+        command=command,
+        seed=prepared.job.recipe.seed,
+        recipe_hash=recipe_hash(prepared.recipe_text),
+    )
+    rows = collect_rows(prepared.run, prepared.plan, origin=origin)
     with atomic_file(prepared.run / "results.jsonl") as file:
         file.writelines((json.dumps(row.to_json()) + "\n").encode("utf-8") for row in rows)
     return rows

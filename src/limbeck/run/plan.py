@@ -74,6 +74,11 @@ def model_hash(resolved: str) -> str:
     return digest.hexdigest()
 
 
+def recipe_hash(text: str) -> str:
+    """Name a recipe by its very text, for result rows."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
+
+
 def teacher_name(config: TeacherConfig, seed: int) -> str:
     """Short and stable: last part of the model's name, and the seed."""
     stem = Path(config.model.rstrip("/")).name.lower()
