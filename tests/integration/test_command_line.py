@@ -148,6 +148,19 @@ def test_report_leaves_a_page_and_its_markdown(tmp_path: Path) -> None:
     assert Path(found["html"]).read_bytes() == before
 
 
+def test_report_without_its_library_names_the_remedy(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", base_rows())
+    code = (
+        "import sys; sys.modules['jinja2'] = None; "
+        f"sys.argv = ['limbeck', 'report', {str(run)!r}]; "
+        "from limbeck.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "hint: pip install 'limbeck[report]'" in done.stderr
+
+
 def test_doctor_tells_what_is_here() -> None:
     found = json.loads(limbeck("doctor", "--json").stdout)
     assert found["engines"]["ort"] is True

@@ -8,11 +8,11 @@ import json
 import sys
 from pathlib import Path
 
-from limbeck.report.writing import write_report
-
 
 def report_run(run: Path, *, as_json: bool) -> int:
     """Write both and say where they are."""
+    from limbeck.report.writing import write_report  # jinja2 may be missing: that is narrated
+
     written = write_report(run)
     if as_json:
         found = {
