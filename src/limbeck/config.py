@@ -152,6 +152,14 @@ class CompressConfig(_Strict):
     calibration: Positive = 300  # training records that fix the int8 scales
 
 
+class CardConfig(_Strict):
+    """What the model card says and no measurement can tell."""
+
+    # as the hub writes them: "apache-2.0"; ISO 639 codes
+    license: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")] | None = None
+    language: list[Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]] = []
+
+
 class Recipe(_Strict):
     """The main job."""
 
@@ -164,6 +172,7 @@ class Recipe(_Strict):
     targets: TargetsConfig = TargetsConfig()
     student: StudentConfig
     compress: CompressConfig = CompressConfig()
+    card: CardConfig = CardConfig()
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     device: str = "auto"
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from report_rows import base_rows, search_rows, write_run
 from toys import toy_records
 
 DEV = "The cat sees a dog .\n\nNot on the red bird\n"
@@ -92,6 +93,7 @@ BAD_CALLS = [
     (["annotate", "BUNDLE", "-", "--tasks", "upos,nix"], "nix: not in this bundle"),
     (["evaluate", "BUNDLE", "none.conllu"], "none.conllu"),
     (["run", "none.toml"], "none.toml: cannot read the recipe"),
+    (["report", "nowhere"], "nowhere: no results.jsonl"),
 ]
 
 
@@ -125,6 +127,39 @@ def test_a_reader_that_has_enough_is_no_error(toy_bundle: Path, tmp_path: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_report_leaves_a_page_and_its_markdown(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", base_rows(), search_rows(4))
+    done = limbeck("report", run)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == [
+        f"report: {run / 'report.html'}",
+        f"report: {run / 'report.md'}",
+    ]
+    found = json.loads(limbeck("report", run, "--json").stdout)
+    assert Path(found["html"]).read_text().startswith("<!doctype html>")
+    assert Path(found["markdown"]).read_text().startswith("# limbeck report: run\n")
+    assert found["summary"] == done.stdout.splitlines()[:-2]
+    (run / "results.jsonl").write_text("{}\n")
+    before = Path(found["html"]).read_bytes()
+    done = limbeck("report", run)
+    assert done.returncode == 2
+    assert f"{run / 'results.jsonl'}:1: 'name' is missing" in done.stderr
+    assert Path(found["html"]).read_bytes() == before
+
+
+def test_report_without_its_library_names_the_remedy(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", base_rows())
+    code = (
+        "import sys; sys.modules['jinja2'] = None; "
+        f"sys.argv = ['limbeck', 'report', {str(run)!r}]; "
+        "from limbeck.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "hint: pip install 'limbeck[report]'" in done.stderr
 
 
 def test_doctor_tells_what_is_here() -> None:

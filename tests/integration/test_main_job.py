@@ -133,6 +133,31 @@ def test_every_model_has_its_row(finished: dict[str, object]) -> None:
     assert rows[-1]["size_mb"] > 0
     assert rows[-1]["sentences_per_second"] > 0
     assert rows[-1]["environment"]["cpu"]
+    assert [row["notes"]["seed"] for row in rows] == [1, 2, 1, 1, 1, 1, 1]
+    assert len({row["notes"]["recipe_hash"] for row in rows}) == 1
+    assert rows[-1]["notes"]["reference"].keys() == rows[-1]["metrics"].keys()
+
+
+def test_the_bundles_card_has_the_numbers_of_its_row(
+    world: Path, finished: dict[str, object]
+) -> None:
+    (bundle,) = (world / "run").glob("bundle-*")
+    rows = finished["rows"]
+    assert isinstance(rows, list)
+    card = (bundle / "README.md").read_text()
+    for name, value in rows[-1]["metrics"].items():
+        assert f"| {name} | {value:.2f} |" in card
+
+
+def test_a_report_can_be_written_of_the_run(world: Path, finished: dict[str, object]) -> None:
+    rows = finished["rows"]
+    assert isinstance(rows, list)
+    told = command("report", str(world / "run"), "--json")
+    assert told.returncode == 0, told.stderr
+    page = Path(json.loads(told.stdout)["html"]).read_text()
+    for row in rows:
+        assert row["name"] in page
+        assert row["notes"]["recipe_hash"] in page
 
 
 def test_a_finished_run_does_nothing_again(world: Path, finished: dict[str, object]) -> None:

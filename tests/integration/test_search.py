@@ -111,6 +111,8 @@ def test_it_ends_in_the_smallest_that_keeps_the_floor(world: Path, easy: dict[st
         assert row["family"] in ("cut", "shared", "static")
         assert row["latency_p50_ms"] > 0  # type: ignore[operator]
         assert row["peak_memory_mb"] > 1  # type: ignore[operator]
+    (page,) = (world / "run").glob("report.html")
+    assert str(chosen["name"]) in page.read_text(encoding="utf-8")
     said = command(
         "annotate", str(world / "run" / "chosen"), str(world / "dev.tsv"), "--format", "lines"
     )

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from report_rows import base_rows, write_run
 
 ROOT = Path(__file__).parents[2] / "src" / "limbeck"
 HEAVY = ("torch", "transformers", "onnx", "nncf", "safetensors", "pydantic", "sklearn", "scipy")
@@ -38,7 +39,10 @@ def test_light_parts_name_no_heavy_module(part: str) -> None:
 
 
 def test_the_order_of_parts_is_kept() -> None:
-    order = ["data", "tasks", "runtime", "train", "compress", "runs", "search", "study", "bench"]
+    order = [
+        "data", "tasks", "runtime", "train", "compress", "runs", "search", "study", "bench",
+        "report",
+    ]  # fmt: skip
     allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
     for i, part in enumerate(order):
         for path in (ROOT / part).glob("*.py"):
@@ -48,6 +52,18 @@ def test_the_order_of_parts_is_kept() -> None:
                 other = name.split(".")[1]
                 if other in order[i + 1 :] and (part, other) not in allowed:
                     raise AssertionError(f"{path.name} of {part} imports {name}")
+
+
+def test_the_report_knows_rows_and_no_other_part() -> None:
+    allowed = ("limbeck.errors", "limbeck.artefacts", "limbeck.report", "jinja2", "markupsafe")
+    for path in (ROOT / "report").glob("*.py"):
+        foreign = {
+            name
+            for name in imports_of(path)
+            if not name.startswith(allowed)
+            and name.partition(".")[0] not in sys.stdlib_module_names
+        }
+        assert not foreign, path
 
 
 def loaded(code: str) -> set[str]:
@@ -68,7 +84,17 @@ def test_loading_a_bundle_and_annotating_stays_light(toy_bundle: Path) -> None:
 
 
 def test_the_command_line_starts_light() -> None:
-    assert not loaded("import limbeck.cli.main") & {*HEAVY, "numpy", "onnxruntime", "openvino"}
+    late = {*HEAVY, "numpy", "onnxruntime", "openvino", "jinja2"}
+    assert not loaded("import limbeck.cli.main") & late
+
+
+def test_a_report_is_written_without_what_training_needs(tmp_path: Path) -> None:
+    write_run(tmp_path, base_rows())
+    code = (
+        "from pathlib import Path\nfrom limbeck.cli.report import report_run\n"
+        f"report_run(Path({str(tmp_path)!r}), as_json=True)"
+    )
+    assert not loaded(code) & {*HEAVY, "numpy", "onnxruntime", "openvino"}
 
 
 def test_no_part_hides_a_public_name() -> None:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from limbeck.cli.bars import make_progress
+from limbeck.cli.report import leave_report
 from limbeck.errors import ConfigError
 from limbeck.runs.table import result_table
 
@@ -68,6 +69,8 @@ def run_recipe(
         sys.stdout.write(result_table(rows_done))
         for bundle in sorted(prepared.run.glob("bundle-*")):
             sys.stdout.write(f"bundle: {bundle}\n")
+        if rows_done:
+            sys.stdout.write(f"report: {leave_report(prepared.run)}\n")
     return 0
 
 
@@ -87,6 +90,6 @@ def run_demo(out: Path, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(found) + "\n")
         return 0
     sys.stdout.write(result_table(rows))
-    sys.stdout.write(f"\nbundle: {bundle}\n\n")
+    sys.stdout.write(f"\nbundle: {bundle}\nreport: {leave_report(out)}\n\n")
     sys.stdout.write(show_annotated(bundle, SENTENCES))
     return 0

@@ -247,6 +247,17 @@ def study_cpu(
 
 
 @app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="run folder with results.jsonl")],
+    json: JsonOption = False,
+) -> None:
+    """Write report.html and report.md into a run's folder, from its result rows alone."""
+    from limbeck.cli.report import report_run
+
+    _leave(narrated(lambda: report_run(run, as_json=json)))
+
+
+@app.command()
 def doctor(json: JsonOption = False) -> None:
     """Tell what this machine offers: CPU features, threads, engines, versions."""
     from limbeck.cli.doctor import report_machine

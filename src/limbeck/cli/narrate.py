@@ -49,10 +49,13 @@ def narrated(work: Callable[[], int | None]) -> int:
 
 def _remedy(failure: ImportError) -> str:
     name = (failure.name or "").partition(".")[0]
-    if name in ("torch", "transformers", "safetensors", "onnx", "nncf", "pydantic"):
+    training = ("torch", "transformers", "safetensors", "onnx", "nncf", "pydantic")
+    if name in (*training, "huggingface_hub"):
         return "pip install 'limbeck[train]'"
     if name in ("pyarrow", "zstandard", "datasets"):
         return "pip install 'limbeck[data]'"
+    if name in ("jinja2", "markupsafe"):
+        return "pip install 'limbeck[report]'"
     return ""
 
 

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from limbeck.cli.report import leave_report
 from limbeck.errors import ConfigError, ExitCode
 from limbeck.runs.pipeline import Prepared, planned
 from limbeck.search.conclude import CHOSEN
@@ -46,9 +47,11 @@ def seek_smallest(
         + (f", at most {seconds / 60:.0f} min" if seconds else "")
     )
     found, rows = seek(prepared, plan, budget_seconds=seconds, command=command)
+    page = leave_report(prepared.run)
     if as_json:
         about = {
             "run": str(prepared.run),
+            "report": str(page),
             "keeps": found.keeps,
             "best": found.best,
             "bundle": str(prepared.run / CHOSEN),
@@ -59,6 +62,7 @@ def seek_smallest(
         sys.stdout.write(candidate_table(rows))
         sys.stdout.write(verdict_text(found, rows))
         sys.stdout.write(f"bundle: {prepared.run / CHOSEN}\n")
+        sys.stdout.write(f"report: {page}\n")
     return ExitCode.DONE if found.keeps else ExitCode.FAILED
 
 
@@ -125,7 +129,7 @@ def verdict_text(found: Found, rows: Sequence[CandidateRow]) -> str:
     for floor in best.floors:
         text += (
             f"{floor.metric} on the {floor.half} half of dev: {floor.found:.2f}, needed "
-            f"{floor.needed:.2f} ({floor.wanted}), sure of {floor.low:+.2f}: "
+            f"{floor.needed:.2f} ({floor.wanted}), at least {floor.low:.2f} for sure: "
             f"{'kept' if floor.keeps else 'missed'}\n"
         )
     if found.keeps:

@@ -90,17 +90,18 @@ def pack(
         "environment": environment(n_threads=pick_threads(None)),
     }
     first = scratch / "bundle"
-    _fill(first, trained, evidence, name, made, recipe_text, target, trained_folder)
+    _fill(first, job, trained, evidence, name, made, recipe_text, target, trained_folder)
     metrics, rate = measure_bundle(job, first)
     job.progress.advance(1, "measured")
     evidence |= {"metrics": metrics, "sentences_per_second": rate}
-    _fill(folder, trained, evidence, name, made, recipe_text, target, trained_folder)
+    _fill(folder, job, trained, evidence, name, made, recipe_text, target, trained_folder)
     job.progress.advance(1, "saved")
     job.progress.finish()
 
 
 def _fill(
     folder: Path,
+    job: Job,
     trained: Trained,
     evidence: dict[str, Any],
     name: str,
@@ -122,7 +123,7 @@ def _fill(
         evidence=evidence,
         versions=versions(),
         recipe=recipe_text,
-        card=model_card(name, evidence),
+        card=model_card(name, job.recipe, evidence),
     )
     fill_bundle(
         folder,

@@ -19,8 +19,8 @@ from limbeck.errors import ConfigError, InputError
 from limbeck.progress import NoProgress, Progress
 from limbeck.runs import work
 from limbeck.runs.packing import pack
-from limbeck.runs.plan import RunPlan, TextHashes, model_hash, plan_run
-from limbeck.runs.results import ResultRow, collect_rows
+from limbeck.runs.plan import RunPlan, TextHashes, model_hash, plan_run, recipe_hash
+from limbeck.runs.results import Origin, ResultRow, collect_rows
 from limbeck.runs.stages import Stage, is_done, perform
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_hash, learn_codec
@@ -175,7 +175,12 @@ def execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow
 
 def write_rows(prepared: Prepared, *, command: str) -> list[ResultRow]:
     """Write the rows of all finished stages: after each student, so that a kill leaves them."""
-    rows = collect_rows(prepared.run, prepared.plan, command=command)
+    origin = Origin(
+        command=command,
+        seed=prepared.job.recipe.seed,
+        recipe_hash=recipe_hash(prepared.recipe_text),
+    )
+    rows = collect_rows(prepared.run, prepared.plan, origin=origin)
     with atomic_file(prepared.run / "results.jsonl") as file:
         file.writelines((json.dumps(row.to_json()) + "\n").encode("utf-8") for row in rows)
     return rows

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from limbeck.config import Recipe, StudentModel, TeacherConfig
+from limbeck.config import CardConfig, Recipe, StudentModel, TeacherConfig
 from limbeck.errors import ConfigError
 from limbeck.runs.stages import Stage
 
@@ -74,6 +74,11 @@ def model_hash(resolved: str) -> str:
     return digest.hexdigest()
 
 
+def recipe_hash(text: str) -> str:
+    """Name a recipe by its very text, for result rows."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).hexdigest()
+
+
 def teacher_name(config: TeacherConfig, seed: int) -> str:
     """Short and stable: last part of the model's name, and the seed."""
     stem = Path(config.model.rstrip("/")).name.lower()
@@ -106,6 +111,8 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
             "states": recipe.targets.states,
         },
     )
+    # a recipe that says nothing for the card keeps the bundles that it has
+    card = {} if recipe.card == CardConfig() else {"card": recipe.card.model_dump()}
     students: list[StudentPlan] = []
     names = [t.name for t in teachers]
     for student in recipe.student.listed if not recipe.student.floor else ():
@@ -137,7 +144,7 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
         )
         bundle = Stage(
             name=f"bundle-{student.name}",
-            inputs={"student": stage.key, "compress": recipe.compress.model_dump()},
+            inputs={"student": stage.key, "compress": recipe.compress.model_dump(), **card},
         )
         students.append(
             StudentPlan(name=student.name, config=student, stage=stage, twin=twin, bundle=bundle)

@@ -7,13 +7,14 @@ A stage that is not finished has no row; nothing is computed here.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from limbeck.runs.plan import RunPlan
 from limbeck.runs.stages import Stage
 
+BUNDLE_NOTES = ("shipped", "trials", "reference", "parity", "n_parameters")
 RowKind = Literal["teacher", "ensemble", "twin", "student", "bundle"]
 
 
@@ -35,8 +36,19 @@ class ResultRow:
         return asdict(self)
 
 
-def collect_rows(run: Path, plan: RunPlan, *, command: str) -> list[ResultRow]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What each row says of where it comes from, besides its environment."""
+
+    command: str
+    seed: int  # the recipe's; a teacher has its own
+    recipe_hash: str
+
+
+def collect_rows(run: Path, plan: RunPlan, *, origin: Origin) -> list[ResultRow]:
     """Rows in the order of the stages."""
+    command = origin.command
+    seeds = {teacher.name: teacher.seed for teacher in plan.teachers}
     rows: list[ResultRow] = []
     for teacher in plan.teachers:
         rows += _trained(run, teacher.stage, teacher.name, "teacher", command)
@@ -74,10 +86,20 @@ def collect_rows(run: Path, plan: RunPlan, *, command: str) -> list[ResultRow]:
                     seconds=None,
                     command=command,
                     environment=evidence["environment"],
-                    notes={k: evidence[k] for k in ("shipped", "trials", "parity", "n_parameters")},
+                    notes={k: evidence[k] for k in BUNDLE_NOTES},
                 )
             )
-    return rows
+    return [
+        replace(
+            row,
+            notes={
+                **row.notes,
+                "seed": seeds[row.name] if row.kind == "teacher" else origin.seed,
+                "recipe_hash": origin.recipe_hash,
+            },
+        )
+        for row in rows
+    ]
 
 
 def _speaks(name: str, weights: Mapping[str, Mapping[str, float]]) -> bool:

@@ -4,7 +4,6 @@ In:  what the search found.
 Out: candidates.jsonl in the run folder, and the bundle under a name of its own.
 """
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from limbeck.data.records import Labels, Record
 from limbeck.environment import environment
 from limbeck.runs import work
 from limbeck.runs.pipeline import Prepared
+from limbeck.runs.plan import recipe_hash
 from limbeck.runs.stages import Stage, perform
 from limbeck.runtime.threads import pick_threads
 from limbeck.search.candidates import ensemble_labels, search_job
@@ -24,6 +24,8 @@ from limbeck.search.floor import Verdict, halves
 from limbeck.search.planning import SearchPlan
 from limbeck.search.rows import CandidateRow, floor_rows, write_candidates
 from limbeck.search.search import Found, Judged
+from limbeck.tasks.base import Task
+from limbeck.tasks.metrics import main_metric
 
 CANDIDATES = "candidates.jsonl"
 CHOSEN = "chosen"  # the bundle that the search ends in, whether or not the floor is kept
@@ -41,13 +43,13 @@ def conclude(
     theirs = ensemble_labels(prepared)
     for task in job.tasks:
         if task.name in plan.floors:
-            confusions += _confusions(job.corpora.dev, theirs, best.measured.labels, task.name)
+            confusions += _confusions(job.corpora.dev, theirs, best.measured.labels, task)
     confusions.sort(key=lambda c: -c.n_more)
     about = {
         "command": command,
         "environment": environment(n_threads=pick_threads(None)),
         "seed": job.recipe.seed,
-        "recipe_hash": hashlib.blake2b(prepared.recipe_text.encode(), digest_size=6).hexdigest(),
+        "recipe_hash": recipe_hash(prepared.recipe_text),
     }
     rows = [
         _row(
@@ -102,11 +104,15 @@ def _confusions(
     dev: Sequence[Record],
     ensemble: Sequence[Mapping[str, Labels]],
     student: Sequence[Mapping[str, Labels]],
-    task: str,
+    task: Task,
 ) -> list[Confusion]:
-    own = [i for i, record in enumerate(dev) if task in record.labels]
+    own = [i for i, record in enumerate(dev) if task.name in record.labels]
     return added_confusions(
-        [dev[i] for i in own], [ensemble[i] for i in own], [student[i] for i in own], task
+        [dev[i] for i in own],
+        [ensemble[i] for i in own],
+        [student[i] for i in own],
+        task.name,
+        main_metric(task),
     )
 
 

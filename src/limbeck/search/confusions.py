@@ -18,7 +18,7 @@ WRONG_HEAD = " (head)"  # the relation is right, the head is not
 class Confusion:
     """A mistake that the student added."""
 
-    task: str
+    metric: str
     gold: str
     said: str
     n_more: int  # times that the student makes it, less times that the ensemble does
@@ -30,6 +30,7 @@ def added_confusions(
     ensemble: Sequence[Mapping[str, Labels]],
     student: Sequence[Mapping[str, Labels]],
     task: str,
+    metric: str,
     *,
     n: int = 3,
 ) -> list[Confusion]:
@@ -48,7 +49,9 @@ def added_confusions(
                 seen[pair].append(" ".join((*record.words, *record.pair)))
     grown = sorted((-count, pair) for pair, count in more.items() if count > 0)
     return [
-        Confusion(task=task, gold=pair[0], said=pair[1], n_more=-count, sentences=tuple(seen[pair]))
+        Confusion(
+            metric=metric, gold=pair[0], said=pair[1], n_more=-count, sentences=tuple(seen[pair])
+        )
         for count, pair in grown[:n]
     ]
 

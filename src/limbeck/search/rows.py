@@ -26,7 +26,7 @@ class FloorRow:
     wanted: str
     needed: float
     found: float
-    low: float  # the margin that holds with the confidence asked for
+    low: float  # the score that holds with the confidence asked for
     keeps: bool
 
 
@@ -74,7 +74,7 @@ def floor_rows(
             wanted=v.floor.text,
             needed=v.needed,
             found=v.found,
-            low=v.low,
+            low=v.needed + v.low,
             keeps=v.keeps,
         )
         for metric, v in verdicts.items()
