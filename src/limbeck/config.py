@@ -10,7 +10,15 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from limbeck.errors import ConfigError
 from limbeck.tasks.base import TaskKind
@@ -110,10 +118,18 @@ BODY_KEYS: dict[str, set[str]] = {
 }
 
 
+_AUTO, _LISTED = "one word", "a list"  # which form of `ladder` a message speaks of
+
+
 class StudentConfig(_Strict):
     """The students: all of a given ladder or, with a floor, the smallest that keeps it."""
 
-    ladder: Literal["auto"] | Annotated[list[StudentModel], Field(min_length=1)]
+    ladder: Annotated[
+        Annotated[Literal["auto"], Tag(_AUTO)]
+        | Annotated[list[StudentModel], Field(min_length=1), Tag(_LISTED)],
+        # so that a mistake in a list is told as one, and not as "not auto"
+        Discriminator(lambda value: _AUTO if isinstance(value, str) else _LISTED),
+    ]
     floor: dict[str, str] = {}  # "default" or a task -> "99%" (of the ensemble), "-0.5", ">= 90"
     minimise: Literal["size", "latency", "throughput-cost", "memory"] = "size"
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95  # of keeping the floor
@@ -205,7 +221,7 @@ def _narrated(failure: ValidationError, where: str) -> ConfigError:
     # an unknown key explains what else is missing, so it is told first
     errors = sorted(failure.errors(), key=lambda e: e["type"] != "extra_forbidden")
     error = errors[0]
-    place = ".".join(str(part) for part in error["loc"])
+    place = ".".join(str(part) for part in error["loc"] if part not in (_AUTO, _LISTED))
     if error["type"] == "extra_forbidden":
         known = sorted(_known_keys(error["loc"][:-1]))
         near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)

@@ -47,6 +47,10 @@ def test_a_good_recipe_has_its_defaults() -> None:
         ('name = "r"', 'name = "r', "not TOML", ""),
         ('name = "r"', "", "'name' is missing", ""),
         ('name = "s"', 'name = "s"\npick = "middle"', "first", ""),
+        ('name = "s"', 'name = "s"\npicks = "first"', "student.ladder.0.picks", "pick"),
+        ('name = "s"', 'name = "s"\nbody = "static"\nffn = 4', "'ffn' does not go with", ""),
+        ("[student]", '[student]\nminimise = "size"', "without a floor", ""),
+        ("[student]", "[student]\nconfidence = 2.0", "less than 1", ""),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, message: str, hint: str) -> None:

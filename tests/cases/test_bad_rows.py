@@ -36,7 +36,7 @@ BAD = [
     ({"chosen": "yes"}, "'chosen' must be true or false"),
     ({"floors": {}}, "'floors' must be a list"),
     ({"floors": [1]}, "floors[0]: not a JSON object"),
-    ({"floors": [{"metric": "LAS"}]}, "floors[0]: 'wanted' is missing"),
+    ({"floors": [{"metric": "LAS"}]}, "floors[0]: 'half' is missing"),
     ({"confusions": [{**good()["confusions"][0], "n_more": None}]}, "'n_more' must be"),
     ({"confusions": [{**good()["confusions"][0], "sentences": [1]}]}, "a list of texts"),
     ({"latency_p50": 1.0}, "unknown key 'latency_p50'"),

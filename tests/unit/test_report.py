@@ -128,7 +128,7 @@ def test_where_nothing_keeps_the_floor_the_nearest_is_named(tmp_path: Path) -> N
     for text in (page.text, rendered(markdown).text):
         assert "No candidate keeps the floor." in text
         assert "Nearest: near." in text
-        assert f"It misses LAS (-1.0) by {84.1 - low:.2f} points" in text
+        assert f"It misses LAS (-1.0) on the search half of dev by {84.1 - low:.2f} points" in text
         assert "Chosen:" not in text
         assert "out of memory" in text
 
