@@ -37,8 +37,16 @@ def test_light_parts_name_no_heavy_module(part: str) -> None:
         )
 
 
+def test_serving_stands_on_the_runtime_alone() -> None:
+    for path in (ROOT / "serve").glob("*.py"):
+        names = imports_of(path)
+        assert not {name.partition(".")[0] for name in names} & (set(HEAVY) - {"pydantic"}), path
+        parts = {name.split(".")[1] for name in names if name.startswith("limbeck.")}
+        assert not parts & {"train", "compress", "run", "bench", "cli", "config"}, path
+
+
 def test_the_order_of_parts_is_kept() -> None:
-    order = ["data", "tasks", "runtime", "train", "compress", "run", "bench"]
+    order = ["data", "tasks", "runtime", "serve", "train", "compress", "run", "bench"]
     allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
     for i, part in enumerate(order):
         for path in (ROOT / part).glob("*.py"):
@@ -69,3 +77,13 @@ def test_loading_a_bundle_and_annotating_stays_light(toy_bundle: Path) -> None:
 
 def test_the_command_line_starts_light() -> None:
     assert not loaded("import limbeck.cli.main") & {*HEAVY, "numpy", "onnxruntime", "openvino"}
+
+
+def test_serving_stays_without_torch(toy_bundle: Path) -> None:
+    code = (
+        "from limbeck.serve.app import *; import limbeck.serve.server\n"
+        f"a = __import__('limbeck').load({str(toy_bundle)!r})\n"
+        "access = Access(token=None, hosts=None)\n"
+        "make_app({'toy': a}, ServeConfig(limits=Limits(), access=access))"
+    )
+    assert not loaded(code) & (set(HEAVY) - {"pydantic"})

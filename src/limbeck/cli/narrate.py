@@ -53,6 +53,8 @@ def _remedy(failure: ImportError) -> str:
         return "pip install 'limbeck[train]'"
     if name in ("pyarrow", "zstandard", "datasets"):
         return "pip install 'limbeck[data]'"
+    if name in ("fastapi", "starlette", "uvicorn", "prometheus_client"):
+        return "pip install 'limbeck[serve]'"
     return ""
 
 
