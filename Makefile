@@ -18,6 +18,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
 
+# the page's tests want Debian's Chromium (apt-get install chromium) and are left out without it
 unit: $(VENV)/installed
 	# a thread for each worker: more only wait for each other
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2

@@ -9,6 +9,17 @@ import sys
 from importlib.util import find_spec
 
 
+def make_server(bundle: str) -> None:
+    """All of the server but its socket."""
+    access = "Access(token=None, hosts=None)"
+    code = (
+        "import limbeck; from limbeck.serve.app import *; import limbeck.serve.server\n"
+        f"a = limbeck.load({bundle!r})\n"
+        f"make_app({{'toy': a}}, ServeConfig(limits=Limits(), access={access}))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def main() -> None:
     bundle = sys.argv[1]
     for name in ("torch", "transformers", "onnx", "nncf", "safetensors"):
@@ -30,6 +41,8 @@ def main() -> None:
     annotated = limbeck.load(bundle)("The cat sees a dog .")
     if list(annotated.labels["upos"]) != rows[0]["upos"]:
         sys.exit("the Python call and the command differ")
+    if find_spec("fastapi") is not None:
+        make_server(bundle)
     print("runtime only: 1 passed, 0 failed")
 
 

@@ -129,3 +129,20 @@ def test_raw_text_is_split_as_treebanks_do() -> None:
         "He 'd won it 's 5th U.S. prize !",
         "Really ?",
     ]
+
+
+HOSTILE = [
+    "a-" * 100_000,
+    "a@" * 100_000,
+    "A. " * 70_000,
+    "1." * 100_000,
+    '."' * 100_000,
+    "<br " * 50_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:4])
+def test_no_text_takes_squared_time_to_split(text: str) -> None:
+    """Each takes well under a second; what took squared time would outlive the whole test run."""
+    kept = "".join(word for sentence in sentences(text) for word in sentence)
+    assert "<" in text or kept == "".join(text.split())

@@ -38,10 +38,27 @@ def test_light_parts_name_no_heavy_module(part: str) -> None:
         )
 
 
+def test_serving_stands_on_the_runtime_alone() -> None:
+    for path in (ROOT / "serve").glob("*.py"):
+        names = imports_of(path)
+        assert not {name.partition(".")[0] for name in names} & (set(HEAVY) - {"pydantic"}), path
+        parts = {name.split(".")[1] for name in names if name.startswith("limbeck.")}
+        assert not parts & {
+            "train",
+            "compress",
+            "runs",
+            "search",
+            "study",
+            "bench",
+            "cli",
+            "config",
+        }, path
+
+
 def test_the_order_of_parts_is_kept() -> None:
     order = [
-        "data", "tasks", "runtime", "train", "compress", "runs", "search", "study", "bench",
-        "report",
+        "data", "tasks", "runtime", "serve", "train", "compress", "runs", "search", "study",
+        "bench", "report",
     ]  # fmt: skip
     allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
     for i, part in enumerate(order):
@@ -106,3 +123,13 @@ def test_no_part_hides_a_public_name() -> None:
     for name in limbeck.__all__:
         for _ in range(2):
             assert not isinstance(getattr(limbeck, name), type(limbeck))
+
+
+def test_serving_stays_without_torch(toy_bundle: Path) -> None:
+    code = (
+        "from limbeck.serve.app import *; import limbeck.serve.server\n"
+        f"a = __import__('limbeck').load({str(toy_bundle)!r})\n"
+        "access = Access(token=None, hosts=None)\n"
+        "make_app({'toy': a}, ServeConfig(limits=Limits(), access=access))"
+    )
+    assert not loaded(code) & (set(HEAVY) - {"pydantic"})

@@ -258,6 +258,54 @@ def report(
 
 
 @app.command()
+def serve(
+    bundles: Annotated[list[str], typer.Argument(help="folders of bundles, or NAME=FOLDER")],
+    host: Annotated[str, typer.Option(help="address; others than this machine's need a token")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any that is free")] = 8_000,
+    insecure: Annotated[bool, typer.Option(help="no token although others may ask")] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="one more name to answer as; may be repeated")
+    ] = None,
+    engine: EngineOption = "auto",
+    threads: ThreadsOption = None,
+    workers: Annotated[int, typer.Option(min=1, help="rounds in the engine at once")] = 1,
+    max_body_bytes: Annotated[int, typer.Option(min=1, help="of a request")] = 1_048_576,
+    max_texts: Annotated[int, typer.Option(min=1, help="of a request")] = 1_024,
+    max_pieces: Annotated[int, typer.Option(min=1, help="of a text")] = 2_048,
+    max_waiting: Annotated[int, typer.Option(min=1, help="texts in the queue")] = 4_096,
+    max_seconds: Annotated[float, typer.Option(min=0.001, help="for a request")] = 30.0,
+) -> None:
+    """Serve bundles over HTTP, with a page to look at. LIMBECK_TOKEN holds the token."""
+
+    def work() -> int:
+        from limbeck.cli.serve import ServeJob, serve_bundles
+        from limbeck.serve.limits import Limits
+
+        job = ServeJob(
+            bundles=tuple(bundles),
+            host=host,
+            port=port,
+            is_insecure=insecure,
+            hosts=tuple(allow_host or ()),
+            limits=Limits(
+                body_bytes=max_body_bytes,
+                texts=max_texts,
+                pieces=max_pieces,
+                waiting=max_waiting,
+                seconds=max_seconds,
+            ),
+            engine=engine,
+            n_threads=threads,
+            n_workers=workers,
+        )
+        return serve_bundles(job)
+
+    _leave(narrated(work))
+
+
+@app.command()
 def doctor(json: JsonOption = False) -> None:
     """Tell what this machine offers: CPU features, threads, engines, versions."""
     from limbeck.cli.doctor import report_machine

@@ -56,6 +56,8 @@ def _remedy(failure: ImportError) -> str:
         return "pip install 'limbeck[data]'"
     if name in ("jinja2", "markupsafe"):
         return "pip install 'limbeck[report]'"
+    if name in ("fastapi", "starlette", "uvicorn", "prometheus_client"):
+        return "pip install 'limbeck[serve]'"
     return ""
 
 

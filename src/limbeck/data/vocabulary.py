@@ -22,6 +22,8 @@ from limbeck.errors import InputError
 MAX_WORD_LETTERS = 64
 # Stands for a word that leaves no piece: control characters, lone marks that the vocabulary drops.
 UNREADABLE = "?"
+# Waking the tokenizer's threads takes about as long as cutting so many words
+MAX_ONE_BY_ONE = 16
 MAX_KNOWN_WORDS = 100_000  # some 50 MB; then all are forgotten
 
 
@@ -96,15 +98,22 @@ class Vocabulary:
             # another thread may still read the old table, so it is left as it is
             known, new = {}, list(distinct)
             self._known = known
+        if not new:  # a call of the tokenizer costs more than a sentence of known words
+            return known
         for word, ids in zip(new, self._cut(new), strict=True):
             known[word] = Word(ids=ids, shape=word_shape(word[:MAX_WORD_LETTERS]))
         return known
 
     def _cut(self, words: Sequence[str]) -> list[list[int]]:
         texts = [[word[:MAX_WORD_LETTERS]] for word in words]
-        found: list[Encoding] = self.tokenizer.encode_batch(
-            texts, is_pretokenized=True, add_special_tokens=False
-        )
+        found: list[Encoding]
+        if len(texts) <= MAX_ONE_BY_ONE:
+            encode = self.tokenizer.encode
+            found = [encode(t, is_pretokenized=True, add_special_tokens=False) for t in texts]
+        else:
+            found = self.tokenizer.encode_batch(
+                texts, is_pretokenized=True, add_special_tokens=False
+            )
         cut: list[list[int]] = [encoding.ids for encoding in found]
         if not all(cut):
             (unreadable,) = self.tokenizer.encode_batch(

@@ -20,7 +20,7 @@ from limbeck.data.pieces import Piecer, Pieces
 from limbeck.data.records import Labels, Record
 from limbeck.errors import LimbeckError, StageError
 from limbeck.runtime.batching import padding_share, plan_batches
-from limbeck.runtime.choices import settle
+from limbeck.runtime.choices import Choice, settle
 from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
 from limbeck.runtime.scoring import gather, run_rows
 from limbeck.tasks.base import Task, TaskKind
@@ -83,11 +83,7 @@ class Annotator:
             n_workers=self.config.n_workers,
             max_padded_pieces=self.config.max_padded_pieces,
         )
-        self.engine: Engine = open_engine(
-            self.choice.engine,
-            bundle.graph,
-            EngineOptions(n_threads=self.choice.n_threads, n_workers=self.choice.n_workers),
-        )
+        self.engine: Engine = _open(bundle, self.choice)
         self.tally = Tally()
         self._piecer: Piecer = bundle.piecer()
         self._kinds: dict[str, TaskKind] = {task.name: task.kind for task in bundle.tasks}
@@ -113,7 +109,7 @@ class Annotator:
         if len(records) <= MAX_INLINE_RECORDS:  # starting threads would cost more than the work
             window = _Window(records=list(records), rows=self._piecer(records))
             scores = self._score(window, None)
-            return list(self._decoded(window.records, scores, probabilities))
+            return self.decode(window.records, scores, probabilities=probabilities)
         return list(self.stream(iter(records), probabilities=probabilities))
 
     def with_budget(self, max_padded_pieces: int) -> Self:
@@ -123,12 +119,65 @@ class Annotator:
         other.tally = Tally()
         return other
 
+    def reopened(self) -> Self:
+        """The same bundle and choice behind a new engine, for one that failed."""
+        other = copy(self)
+        other.engine = _open(self.bundle, self.choice)
+        other.tally = Tally()
+        return other
+
+    def cut(self, records: Sequence[Record]) -> list[tuple[Pieces, ...]]:
+        """Rows of each record; for callers that plan their own batches. Any thread may ask."""
+        return self._piecer(records)
+
+    def score_batch(self, rows: Sequence[Pieces]) -> list[RecordScores]:
+        """Scores of the rows of one batch, by whoever called."""
+        return run_rows(rows, self.engine.run, pad_id=self._piecer.pad_id, kinds=self._kinds)
+
+    def join(
+        self,
+        windows: Sequence[tuple[Pieces, ...]],
+        scored: Iterable[tuple[Sequence[int], Sequence[RecordScores]]],
+    ) -> list[RecordScores]:
+        """Scores of whole records from those of their rows, which come batch by batch."""
+        return gather(windows, scored, self._kinds)
+
+    def decode(
+        self,
+        records: Sequence[Record],
+        scores: Sequence[RecordScores],
+        *,
+        tasks: Sequence[Task] | None = None,
+        probabilities: bool = False,
+    ) -> list[Annotated]:
+        """Labels of records from their scores, for these tasks or those of the settings."""
+        chosen = self._tasks if tasks is None else tasks
+        stacked = stack(scores, {task.name: task.kind for task in chosen})
+        words = [record.words for record in records]
+        names = [task.name for task in chosen]
+        columns = [task.codec.decode(stacked[task.name], words) for task in chosen]
+        chances = (
+            [task.codec.probabilities(stacked[task.name], words) for task in chosen]
+            if probabilities
+            else []
+        )
+        return [
+            Annotated(
+                record=record,
+                labels={name: column[i] for name, column in zip(names, columns, strict=True)},
+                probabilities={name: column[i] for name, column in zip(names, chances, strict=True)}
+                if probabilities
+                else None,
+            )
+            for i, record in enumerate(records)
+        ]
+
     def stream(
         self, records: Iterable[Record], *, probabilities: bool = False
     ) -> Iterator[Annotated]:
         """Annotate a stream of records, in order."""
         for window, scores in self._scored(iter(records)):
-            yield from self._decoded(window, scores, probabilities)
+            yield from self.decode(window, scores, probabilities=probabilities)
 
     def _scored(
         self, records: Iterator[Record]
@@ -167,9 +216,9 @@ class Annotator:
         began = time.perf_counter()
         batches = ([rows[i] for i in positions] for positions in plan)
         if workers is None:
-            parts = (_outcome(partial(self._run, batch), window) for batch in batches)
+            parts = (_outcome(partial(self.score_batch, batch), window) for batch in batches)
         else:
-            futures = [workers.submit(self._run, batch) for batch in batches]
+            futures = [workers.submit(self.score_batch, batch) for batch in batches]
             parts = (_outcome(future.result, window) for future in futures)
         scored = zip(plan, parts, strict=True)
         scores = gather(window.rows, scored, self._kinds)
@@ -181,30 +230,6 @@ class Annotator:
         tally.n_windows_cut += sum(len(record) > 1 for record in window.rows)
         tally.padding = padding_share(n_pieces, plan)
         return scores
-
-    def _run(self, rows: list[Pieces]) -> list[RecordScores]:
-        return run_rows(rows, self.engine.run, pad_id=self._piecer.pad_id, kinds=self._kinds)
-
-    def _decoded(
-        self, records: list[Record], scores: list[RecordScores], probabilities: bool
-    ) -> Iterator[Annotated]:
-        stacked = stack(scores, {task.name: task.kind for task in self._tasks})
-        words = [record.words for record in records]
-        names = [task.name for task in self._tasks]
-        columns = [task.codec.decode(stacked[task.name], words) for task in self._tasks]
-        chances = (
-            [task.codec.probabilities(stacked[task.name], words) for task in self._tasks]
-            if probabilities
-            else []
-        )
-        for i, record in enumerate(records):
-            yield Annotated(
-                record=record,
-                labels={name: column[i] for name, column in zip(names, columns, strict=True)},
-                probabilities={name: column[i] for name, column in zip(names, chances, strict=True)}
-                if probabilities
-                else None,
-            )
 
 
 def _outcome(result: Callable[[], list[RecordScores]], window: _Window) -> list[RecordScores]:
@@ -219,6 +244,11 @@ def _outcome(result: Callable[[], list[RecordScores]], window: _Window) -> list[
             f"the engine failed between {first or 'the first record'} and "
             f"{last or 'the last record'} of this window: {failure}"
         ) from failure
+
+
+def _open(bundle: Bundle, choice: Choice) -> Engine:
+    options = EngineOptions(n_threads=choice.n_threads, n_workers=choice.n_workers)
+    return open_engine(choice.engine, bundle.graph, options)
 
 
 def load(folder: str | Path, config: AnnotateConfig | None = None) -> Annotator:

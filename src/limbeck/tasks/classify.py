@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from limbeck.data.records import Labels
 from limbeck.tasks.arrays import chosen_probabilities, name_array
-from limbeck.tasks.base import MISSING, Ids, Scores, TaskKind, Words
+from limbeck.tasks.base import MISSING, Codec, Ids, Scores, TaskKind, Words
 from limbeck.tasks.labels import text_label, text_labels, text_value
 
 
@@ -105,3 +105,21 @@ class RegressCodec:
 
     def to_json(self) -> dict[str, object]:
         return {"kind": self.kind, "mean": self.mean, "std": self.std}
+
+
+def class_probabilities(codec: Codec, scores: Scores) -> list[dict[str, float]]:
+    """For each text the probability of every class, the likeliest first.
+
+    One class of several: they sum to 1. Any number of classes: each is by itself.
+    """
+    logits = scores.main.astype(np.float64)
+    if codec.kind == "classify":
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+    else:
+        chances = 0.5 * (1 + np.tanh(logits / 2))  # the logistic function, without overflow
+    order = np.argsort(-chances, axis=1, kind="stable")
+    return [
+        {codec.names[j]: float(row[j]) for j in likeliest}
+        for row, likeliest in zip(chances, order.tolist(), strict=True)
+    ]
