@@ -149,3 +149,20 @@ def test_a_failing_reader_is_heard(toy_bundle: Path) -> None:
 
     with pytest.raises(ValueError, match="bad line"):
         list(load(toy_bundle).stream(records()))
+
+
+def test_pairs_beside_single_texts_get_the_labels_of_texts_alone(toy_bundle: Path) -> None:
+    annotator = load(toy_bundle)
+    single = Record(words=("the", "cat"))
+    pair = Record(words=("the", "cat"), pair=("a", "dog", "sees"))
+    for records in ([pair], [single, pair, single]):
+        for record, annotated in zip(
+            records, annotator.annotate(records, probabilities=True), strict=True
+        ):
+            names = {"mood", "topics", "length"}
+            wanted = names if record.pair else {t.name for t in annotator.bundle.tasks}
+            assert set(annotated.labels) == wanted
+            assert annotated.probabilities is not None
+            assert set(annotated.probabilities) == wanted
+    alone, beside = annotator.annotate([pair]), annotator.annotate([single, pair])
+    assert alone[0].labels["mood"] == beside[1].labels["mood"]

@@ -23,7 +23,7 @@ from limbeck.runtime.batching import padding_share, plan_batches
 from limbeck.runtime.choices import Choice, settle
 from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
 from limbeck.runtime.scoring import gather, run_rows
-from limbeck.tasks.base import Task, TaskKind
+from limbeck.tasks.base import TEXT_KINDS, Task, TaskKind
 from limbeck.tasks.scores import RecordScores, stack
 
 MAX_INLINE_RECORDS = 32
@@ -150,11 +150,15 @@ class Annotator:
         tasks: Sequence[Task] | None = None,
         probabilities: bool = False,
     ) -> list[Annotated]:
-        """Labels of records from their scores, for these tasks or those of the settings."""
+        """Labels of records from their scores, for these tasks or those of the settings.
+
+        Words of a pair have no vectors of their own, so a pair gets labels of texts alone.
+        """
         chosen = self._tasks if tasks is None else tasks
         stacked = stack(scores, {task.name: task.kind for task in chosen})
-        words = [record.words for record in records]
+        words = [() if record.pair else record.words for record in records]
         names = [task.name for task in chosen]
+        of_pairs = [task.name for task in chosen if task.kind in TEXT_KINDS]
         columns = [task.codec.decode(stacked[task.name], words) for task in chosen]
         chances = (
             [task.codec.probabilities(stacked[task.name], words) for task in chosen]
@@ -164,8 +168,16 @@ class Annotator:
         return [
             Annotated(
                 record=record,
-                labels={name: column[i] for name, column in zip(names, columns, strict=True)},
-                probabilities={name: column[i] for name, column in zip(names, chances, strict=True)}
+                labels={
+                    name: column[i]
+                    for name, column in zip(names, columns, strict=True)
+                    if not record.pair or name in of_pairs
+                },
+                probabilities={
+                    name: column[i]
+                    for name, column in zip(names, chances, strict=True)
+                    if not record.pair or name in of_pairs
+                }
                 if probabilities
                 else None,
             )
