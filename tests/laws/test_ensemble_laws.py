@@ -1,5 +1,7 @@
 """Laws of the ensemble."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,3 +72,14 @@ def test_chosen_weights_are_never_worse_than_any_member(quality: list[float]) ->
     chosen = choose_weights(len(quality), score)  # type: ignore[arg-type]
     assert sum(chosen) == pytest.approx(1)
     assert score(chosen) >= max(quality) - 1e-9
+
+
+def test_a_weak_member_helps_a_strong_one_with_a_small_share() -> None:
+    """Half of it would spoil the mixture: picking whole members would leave it out."""
+
+    def score(weights: Sequence[float]) -> float:
+        return 1 - (weights[1] - 0.15) ** 2
+
+    chosen = choose_weights(2, score)
+    assert score(chosen) > score([1.0, 0.0]) > score([0.5, 0.5])
+    assert 0.1 < chosen[1] < 0.25

@@ -13,7 +13,8 @@ from limbeck.tasks.base import Floats, TaskKind
 from limbeck.tasks.scores import RecordScores
 
 TINY = 1e-9  # keeps logarithms finite
-MAX_PICKS = 8  # weights are multiples of 1 / MAX_PICKS at the finest
+SHARES = (0.5, 0.25, 0.125)  # of a member that is mixed in
+MAX_ROUNDS = 4
 
 
 def softmax(logits: Floats) -> Floats:
@@ -95,29 +96,31 @@ def mix(
 
 
 def choose_weights(n_members: int, score: Callable[[Sequence[float]], float]) -> list[float]:
-    """Pick members greedily with replacement by what `score` gains (Caruana et al., 2004).
+    """Mix members in greedily by what `score` gains (after Caruana et al., 2004).
 
-    Starts from the best single member, or from all alike where that is better; stops at the
-    first round without gain. Ties keep the simpler choice.
+    Starts from the best single member, or from all alike where that is better. Each round mixes one
+    member in with one of `SHARES`: beside a strong member a weak one helps with a small share only,
+    and a half, which is what picking it once would give, is too much. Stops at the first round
+    without gain; ties keep the simpler choice.
     """
-    singles = [score(_picks(n_members, [i])) for i in range(n_members)]
+    alone = [[float(i == j) for j in range(n_members)] for i in range(n_members)]
+    singles = [score(weights) for weights in alone]
     best = max(range(n_members), key=lambda i: singles[i])
-    picked, reached = [best], singles[best]
-    if n_members > 1:
-        together = score(_picks(n_members, range(n_members)))
-        if together > reached:
-            picked, reached = list(range(n_members)), together
-    while n_members > 1 and len(picked) < MAX_PICKS:
-        tried = [score(_picks(n_members, [*picked, i])) for i in range(n_members)]
-        gain = max(range(n_members), key=lambda i: tried[i])
+    weights, reached = alone[best], singles[best]
+    if n_members == 1:
+        return weights
+    alike = [1 / n_members] * n_members
+    if (together := score(alike)) > reached:
+        weights, reached = alike, together
+    for _ in range(MAX_ROUNDS):
+        mixes = [
+            [(1 - share) * w + share * own for w, own in zip(weights, member, strict=True)]
+            for member in alone
+            for share in SHARES
+        ]
+        tried = [score(mix) for mix in mixes]
+        gain = max(range(len(mixes)), key=lambda i: tried[i])
         if tried[gain] <= reached:
             break
-        picked, reached = [*picked, gain], tried[gain]
-    return _picks(n_members, picked)
-
-
-def _picks(n_members: int, picked: Sequence[int]) -> list[float]:
-    counts = [0.0] * n_members
-    for i in picked:
-        counts[i] += 1 / len(picked)
-    return counts
+        weights, reached = mixes[gain], tried[gain]
+    return weights
