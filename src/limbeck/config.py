@@ -8,7 +8,7 @@ nearest right name; nothing is read from the environment.
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -30,11 +30,16 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Format = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines", "hub"]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """Settings that refuse what they do not know."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class CorpusConfig(_Strict):
+S = TypeVar("S", bound=Strict)
+
+
+class CorpusConfig(Strict):
     """Labelled text and the tasks that it labels."""
 
     train: str | list[str]
@@ -50,7 +55,7 @@ class CorpusConfig(_Strict):
     dev_share: Share = 0.0  # without a dev file: this share of train, drawn by the seed
 
 
-class UnlabelledConfig(_Strict):
+class UnlabelledConfig(Strict):
     """Text that only the teachers label."""
 
     files: Annotated[list[str], Field(min_length=1)]
@@ -62,7 +67,7 @@ class UnlabelledConfig(_Strict):
     max_words: Positive = 60
 
 
-class _Training(_Strict):
+class _Training(Strict):
     epochs: Positive = 4
     rate: Rate = 5e-5  # of the backbone
     head_rate: Rate = 2e-3  # of what starts from nothing
@@ -121,7 +126,7 @@ BODY_KEYS: dict[str, set[str]] = {
 _AUTO, _LISTED = "one word", "a list"  # which form of `ladder` a message speaks of
 
 
-class StudentConfig(_Strict):
+class StudentConfig(Strict):
     """The students: all of a given ladder or, with a floor, the smallest that keeps it."""
 
     ladder: Annotated[
@@ -154,13 +159,13 @@ class StudentConfig(_Strict):
         return self.ladder if isinstance(self.ladder, list) else []
 
 
-class TargetsConfig(_Strict):
+class TargetsConfig(Strict):
     """What the ensemble writes down for students."""
 
     states: str | None = None  # name of the teacher whose word states are kept; None: none
 
 
-class CompressConfig(_Strict):
+class CompressConfig(Strict):
     """From a trained student to a small graph."""
 
     precision: Literal["int8", "fp32"] = "int8"
@@ -168,7 +173,7 @@ class CompressConfig(_Strict):
     calibration: Positive = 300  # training records that fix the int8 scales
 
 
-class CardConfig(_Strict):
+class CardConfig(Strict):
     """What the model card says and no measurement can tell."""
 
     # as the hub writes them: "apache-2.0"; ISO 639 codes
@@ -176,7 +181,7 @@ class CardConfig(_Strict):
     language: list[Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]] = []
 
 
-class Recipe(_Strict):
+class Recipe(Strict):
     """The main job."""
 
     name: Name
@@ -195,35 +200,45 @@ class Recipe(_Strict):
 
 def read_recipe(path: Path) -> Recipe:
     """Read and check a recipe."""
+    return read_settings(path, Recipe)
+
+
+def parse_recipe(text: str, *, where: str) -> Recipe:
+    """As `read_recipe`, from a string."""
+    return parse_settings(text, Recipe, where=where)
+
+
+def read_settings(path: Path, kind: type[S]) -> S:
+    """Read and check a recipe of any kind."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as failure:
         raise ConfigError(f"{path}: cannot read the recipe ({failure.strerror})") from failure
     except UnicodeDecodeError as failure:
         raise ConfigError(f"{path}: the recipe is not UTF-8") from failure
-    return parse_recipe(text, where=str(path))
+    return parse_settings(text, kind, where=str(path))
 
 
-def parse_recipe(text: str, *, where: str) -> Recipe:
-    """As `read_recipe`, from a string."""
+def parse_settings(text: str, kind: type[S], *, where: str) -> S:
+    """As `read_settings`, from a string."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as failure:
         raise ConfigError(f"{where}: not TOML: {failure}") from failure
     try:
-        return Recipe.model_validate(table)
+        return kind.model_validate(table)
     except ValidationError as failure:
-        raise _narrated(failure, where) from failure
+        raise _narrated(failure, kind, where) from failure
 
 
-def _narrated(failure: ValidationError, where: str) -> ConfigError:
+def _narrated(failure: ValidationError, kind: type[Strict], where: str) -> ConfigError:
     """Say the first mistake in one line, with the nearest right name for an unknown key."""
     # an unknown key explains what else is missing, so it is told first
     errors = sorted(failure.errors(), key=lambda e: e["type"] != "extra_forbidden")
     error = errors[0]
     place = ".".join(str(part) for part in error["loc"] if part not in (_AUTO, _LISTED))
     if error["type"] == "extra_forbidden":
-        known = sorted(_known_keys(error["loc"][:-1]))
+        known = sorted(_known_keys(kind, error["loc"][:-1]))
         near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return ConfigError(f"{where}: unknown key {place!r}", hint=hint)
@@ -232,8 +247,8 @@ def _narrated(failure: ValidationError, where: str) -> ConfigError:
     return ConfigError(f"{where}: {place}: {error['msg']} (found {error['input']!r})")
 
 
-def _known_keys(place: tuple[int | str, ...]) -> set[str]:
-    model: Any = Recipe
+def _known_keys(kind: type[Strict], place: tuple[int | str, ...]) -> set[str]:
+    model: Any = kind
     for part in place:
         if isinstance(part, int) or not hasattr(model, "model_fields"):
             continue

@@ -16,7 +16,7 @@ from limbeck.errors import ConfigError
 from limbeck.runs.table import result_table
 
 
-def _quiet_libraries() -> None:
+def quiet_libraries() -> None:
     """Our own progress is enough; theirs would break it. Only ever called by a command."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -36,7 +36,7 @@ def run_recipe(
     as_json: bool,
 ) -> int:
     """Run a recipe, or show its plan."""
-    _quiet_libraries()
+    quiet_libraries()
     from limbeck.runs.pipeline import execute, planned, prepare
 
     prepared = prepare(recipe, root=data, models=models, run=out, progress=make_progress())
@@ -76,7 +76,7 @@ def run_recipe(
 
 def run_demo(out: Path, *, as_json: bool) -> int:
     """Run the built-in recipe, then annotate three sentences with what came of it."""
-    _quiet_libraries()
+    quiet_libraries()
     from limbeck.demo.sentences import SENTENCES, show_annotated
     from limbeck.runs.pipeline import execute, prepare
 

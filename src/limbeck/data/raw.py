@@ -1,7 +1,7 @@
 """Raw English text -> sentences -> words, near enough to treebank words for unlabelled text.
 
 In:  running text, perhaps with line-break tags.
-Out: sentences as word tuples: punctuation stands alone, contractions are split (do n't, it 's).
+Out: sentences, or their words: punctuation stands alone, contractions are split (do n't, it 's).
 Rules only, no model; gold text never passes through here.
 """
 
@@ -31,11 +31,16 @@ _WORD = re.compile(
 
 def sentences(text: str) -> Iterator[tuple[str, ...]]:
     """Cut text into sentences of words; empty stretches give nothing."""
+    for sentence in sentence_texts(text):
+        words = tuple(_WORD.findall(sentence))
+        if words:
+            yield words
+
+
+def sentence_texts(text: str) -> Iterator[str]:
+    """Cut text into sentences, each as it is written."""
     for paragraph in _BREAK.split(text):
-        for sentence in _sentences(paragraph):
-            words = tuple(_WORD.findall(sentence))
-            if words:
-                yield words
+        yield from _sentences(paragraph)
 
 
 def _sentences(paragraph: str) -> Iterator[str]:

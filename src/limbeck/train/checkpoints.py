@@ -14,6 +14,7 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.optim import Optimizer
 
 from limbeck.artefacts import sync_path, sync_tree
 
@@ -63,6 +64,27 @@ def load_newest(folder: Path) -> Checkpoint | None:
         except (OSError, ValueError, KeyError):
             continue  # damaged: the one before it will do
     return None
+
+
+def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
+    """What an optimizer remembers of each parameter, named by the parameter's place."""
+    return {
+        f"{i}.{key}": value
+        for i, parameter in enumerate(_parameters(optimizer))
+        for key, value in optimizer.state.get(parameter, {}).items()
+    }
+
+
+def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Give an optimizer its memory back."""
+    parameters = _parameters(optimizer)
+    for name, tensor in tensors.items():
+        i, _, key = name.partition(".")
+        optimizer.state[parameters[int(i)]][key] = tensor
+
+
+def _parameters(optimizer: Optimizer) -> list[Tensor]:
+    return [p for group in optimizer.param_groups for p in group["params"]]
 
 
 def _sha256(path: Path) -> str:

@@ -18,7 +18,13 @@ from torch import Tensor, nn
 
 from limbeck.progress import Progress
 from limbeck.tasks.base import Task
-from limbeck.train.checkpoints import Checkpoint, load_newest, save_checkpoint
+from limbeck.train.checkpoints import (
+    Checkpoint,
+    load_newest,
+    optimizer_tensors,
+    restore_optimizer,
+    save_checkpoint,
+)
 from limbeck.train.devices import Precision, autocast
 from limbeck.train.losses import state_loss
 from limbeck.train.network import Network, to_tensors
@@ -251,10 +257,8 @@ class _Run:
     def snapshot(self) -> Checkpoint:
         tensors = {f"now.{k}": v.clone() for k, v in self.modules.state_dict().items()}
         tensors |= {f"best.{k}": v.clone() for k, v in self.best.items()}
-        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
-        for i, parameter in enumerate(parameters):
-            for key, value in self.optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{i}.{key}"] = value.clone()
+        for name, value in optimizer_tensors(self.optimizer).items():
+            tensors[f"optimizer.{name}"] = value.clone()
         tensors["rng"] = torch.get_rng_state()
         return Checkpoint(
             tensors=tensors,
@@ -285,10 +289,7 @@ class _Run:
                 parts[head][rest] = tensor
         self.modules.load_state_dict(parts["now"])
         self.best = parts["best"]
-        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
-        for name, tensor in parts["optimizer"].items():
-            i, _, key = name.partition(".")
-            self.optimizer.state[parameters[int(i)]][key] = tensor
+        restore_optimizer(self.optimizer, parts["optimizer"])
         torch.set_rng_state(saved.tensors["rng"])
         state = saved.state
         self.epoch, self.step = int(state["epoch"]), int(state["step"])  # type: ignore[call-overload]
