@@ -6,6 +6,8 @@ import pytest
 
 from limbeck.config import read_recipe
 from limbeck.data.corpora import task_kinds
+from limbeck.pretrain.config import read_pretrain_recipe
+from limbeck.pretrain.students import model_config, sizes_of
 from limbeck.runs.plan import TextHashes, plan_run
 from limbeck.search.floor import floors_of
 
@@ -24,6 +26,18 @@ def test_it_can_be_planned(path: Path) -> None:
     names = [stage.folder_name for stage in plan.stages()]
     assert len(set(names)) == len(names)
     assert len(plan.teachers) == sum(len(t.seeds) for t in recipe.teacher)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "examples/pretrain").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_it_can_be_pretrained(path: Path) -> None:
+    recipe = read_pretrain_recipe(path)
+    assert recipe.model is not None
+    size = recipe.learnt_vocabulary.size
+    config = model_config(recipe, recipe.model, vocabulary=size, pad_id=0)
+    assert config.hidden_size == sizes_of(recipe.model).width
+    assert config.max_position_embeddings == recipe.segments.length
 
 
 def test_the_demos_text_is_as_large_and_as_hard_as_it_says() -> None:

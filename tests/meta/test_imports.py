@@ -58,7 +58,7 @@ def test_serving_stands_on_the_runtime_alone() -> None:
 def test_the_order_of_parts_is_kept() -> None:
     order = [
         "data", "tasks", "runtime", "serve", "train", "compress", "runs", "search", "study",
-        "bench", "report",
+        "pretrain", "bench", "report",
     ]  # fmt: skip
     allowed = {("data", "tasks")}  # records' readers know kinds of tasks, and nothing more
     for i, part in enumerate(order):

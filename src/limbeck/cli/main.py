@@ -77,6 +77,27 @@ def demo(
 
 
 @app.command()
+def pretrain(
+    recipe: Path,
+    out: Annotated[Path | None, typer.Option(help="run folder; default: runs/NAME")] = None,
+    data: Annotated[Path | None, typer.Option(help="folder that the text files are in")] = None,
+    models: Annotated[Path | None, typer.Option(help="folder that local models are in")] = None,
+    dry_run: Annotated[bool, typer.Option(help="show the stages and sizes, do nothing")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Pretrain an encoder on raw text, for a recipe to name. Continues where it was stopped."""
+    from limbeck.cli.pretrain import pretrain_recipe
+
+    _leave(
+        narrated(
+            lambda: pretrain_recipe(
+                recipe, out=out, data=data, models=models, is_dry=dry_run, as_json=json
+            )
+        )
+    )
+
+
+@app.command()
 def annotate(
     bundle: Path,
     files: Annotated[list[str] | None, typer.Argument(help="text files; - or none: stdin")] = None,

@@ -1,0 +1,1 @@
+"""Pretraining: from raw text to an encoder that a recipe can name."""
