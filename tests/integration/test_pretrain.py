@@ -5,13 +5,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from raw_text import RECIPE, prepared, write_toy
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy
-from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, XLNetLMHeadModel
+from transformers import (
+    AutoModel,
+    AutoModelForMaskedLM,
+    AutoModelForPreTraining,
+    AutoTokenizer,
+    XLNetLMHeadModel,
+)
 
+from limbeck.pretrain.permutation import permuted
 from limbeck.pretrain.pipeline import Finished, execute, make_feed, make_networks
 from limbeck.pretrain.plan import prepare
 from limbeck.pretrain.students import student_and_teacher
@@ -72,42 +81,53 @@ def test_what_is_saved_loads_everywhere_and_is_what_was_trained(kind: str, tmp_p
     )
     if "partly" in kind:
         return  # transformers knows its encoder only
-    whole = XLNetLMHeadModel if kind == "xlnet" else AutoModelForMaskedLM
+    probe = finished.about["probe"]
+    if kind == "xlnet":
+        whole = XLNetLMHeadModel
+    else:
+        whole = AutoModelForMaskedLM if probe["order_loss"] is None else AutoModelForPreTraining
     found, info = whole.from_pretrained(finished.folder, output_loading_info=True)
     assert not info["missing_keys"]
-    loss = held_out_loss(found.eval(), finished, tmp_path)
-    if loss is not None:
-        assert loss == pytest.approx(finished.about["probe"]["piece_loss"], abs=2e-4)
+    pieces, orders = theirs(found.eval(), finished, tmp_path)
+    assert pieces == pytest.approx(probe["piece_loss"], abs=2e-4)
+    assert orders == pytest.approx(probe["order_loss"], abs=2e-4)
 
 
-def held_out_loss(model: torch.nn.Module, finished: Finished, folder: Path) -> float | None:
-    """What transformers' own head says of the probes' batches."""
+def theirs(model: torch.nn.Module, finished: Finished, folder: Path) -> tuple[float, float | None]:
+    """Losses of the probes' batches by transformers' own heads."""
     it = prepare(folder / "toy.toml", root=None, models=None, run=folder / "run", free_bytes=10**12)
-    if it.family == "xlnet":
-        return None
     run_folder = finished.folder.parent
-    alphabet = read_alphabet(run_folder / it.vocabulary.folder_name / "tokenizer.json", masks=True)
+    tokenizer = run_folder / it.vocabulary.folder_name / "tokenizer.json"
+    alphabet = read_alphabet(tokenizer, masks=it.family != "xlnet")
     feed = make_feed(it, read_text(run_folder / it.text.folder_name), alphabet)
-    total, n_all = 0.0, 0
+    pieces: list[torch.Tensor] = []
+    orders: list[torch.Tensor] = []
     for batch in feed.probes():
         arguments = {
             "input_ids": torch.from_numpy(batch.piece_ids),
-            "attention_mask": torch.from_numpy(batch.mask),
+            "attention_mask": torch.from_numpy(batch.mask).float(),
         }
+        slots = batch.slots
         if it.family != "distilbert":
             arguments["token_type_ids"] = torch.from_numpy(batch.type_ids)
+        if it.family == "xlnet":
+            order = permuted(batch)
+            slots = order.state_at
+            arguments["perm_mask"] = torch.from_numpy(order.unseen)
+            arguments["target_mapping"] = torch.from_numpy(order.targets)
         with torch.no_grad():
-            logits = model(**arguments).logits.flatten(0, 1)
-        known = batch.labels != MISSING
-        total += float(
-            cross_entropy(
-                logits[torch.from_numpy(batch.slots[known])],
-                torch.from_numpy(batch.labels[known]),
-                reduction="sum",
-            )
-        )
-        n_all += int(known.sum())
-    return total / n_all
+            out = model(**arguments)
+        logits = out.get("prediction_logits", out.get("logits")).flatten(0, 1)
+        pieces.append(each_loss(logits[torch.from_numpy(slots)], batch.labels))
+        asked = out.get("sop_logits", out.get("seq_relationship_logits"))
+        if asked is not None:
+            orders.append(each_loss(asked, batch.orders))
+    return float(torch.cat(pieces).mean()), float(torch.cat(orders).mean()) if orders else None
+
+
+def each_loss(logits: torch.Tensor, labels: NDArray[np.int64]) -> torch.Tensor:
+    known = torch.from_numpy(labels != MISSING)
+    return cross_entropy(logits[known], torch.from_numpy(labels)[known], reduction="none")
 
 
 DISTIL = """

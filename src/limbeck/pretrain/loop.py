@@ -8,7 +8,7 @@ text, the time of all its parts added up.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -182,13 +182,13 @@ def _outcome(run: "_Run", feed: Feed, epoch: Epoch | None, curves: Curves) -> Ou
     last = curves.last_of("probe")
     assert last is not None  # a probe is due at the end of every run
     steps = (epoch or feed.epoch(run.epoch)).steps
-    fields = ("piece_loss", "piece_accuracy", "order_accuracy")
+    names = [field.name for field in fields(Probe)]
     return Outcome(
         n_steps=run.step,
         n_pieces=run.n_pieces,
         seconds=round(run.seconds, 2),
         epochs=round(run.epoch + run.step_of_epoch / len(steps), 3),
-        probe=Probe(**{name: last[name] for name in fields}),
+        probe=Probe(**{name: last[name] for name in names}),
     )
 
 

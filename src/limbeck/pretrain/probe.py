@@ -22,6 +22,7 @@ class Probe:
 
     piece_loss: float
     piece_accuracy: float
+    order_loss: float | None
     order_accuracy: float | None
 
     def line(self) -> str:
@@ -35,13 +36,15 @@ def probe(network: PretrainNetwork, batches: Sequence[Batch], *, precision: Prec
     """Score held-out batches; the network is left in training."""
     network.eval()
     counts = count(batches)
-    loss, n_right, n_ordered = 0.0, 0, 0
+    piece_loss, order_loss, n_right, n_ordered = 0.0, 0.0, 0, 0
     device = network.table.device
     with torch.inference_mode():
         for batch in batches:
             with autocast(device, precision):
                 scores = network(batch)
-            loss += float(own_losses(scores, batch, counts)["pieces"])
+            losses = own_losses(scores, batch, counts)
+            piece_loss += float(losses["pieces"])
+            order_loss += float(losses.get("orders", 0.0))
             labels = torch.from_numpy(batch.labels).to(device)
             n_right += int(((scores.pieces.argmax(dim=-1) == labels) & (labels != MISSING)).sum())
             if scores.orders is not None:
@@ -51,7 +54,8 @@ def probe(network: PretrainNetwork, batches: Sequence[Batch], *, precision: Prec
     network.train()
     has_order = network.order_head is not None and counts.n_orders > 0
     return Probe(
-        piece_loss=round(loss, 4),
+        piece_loss=round(piece_loss, 4),
         piece_accuracy=round(n_right / max(1, counts.n_slots), 4),
+        order_loss=round(order_loss, 4) if has_order else None,
         order_accuracy=round(n_ordered / counts.n_orders, 4) if has_order else None,
     )
