@@ -5,6 +5,7 @@ Out: the target, complete and synced, or what was there before.
 """
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,14 +15,24 @@ from typing import BinaryIO
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[BinaryIO]:
-    """Fill a sibling file, then rename it over the target; on error leave what was there."""
+    """Fill a sibling file, then rename it over the target; on error leave what was there.
+
+    A link is followed, a file keeps its permissions. A pipe or a device has nothing to be kept
+    and is written to as it stands.
+    """
+    target = target.resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as stream:
+            yield stream
+        return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.is_file() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -7,6 +7,7 @@ Nothing in a bundle can execute code. Knows no engine and no torch.
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ FORMAT_VERSION = 1
 MANIFEST = "bundle.json"
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
+UNLISTED = (MANIFEST, "stage.json", "costs.json", "dev_labels.json")  # what a run leaves beside
+MAX_ID = 1 << 30
 _KEYS = {
     "format_version",
     "name",
@@ -124,12 +127,12 @@ def load_bundle(folder: Path) -> Bundle:
     raw = path.read_bytes()
     try:
         manifest = json.loads(raw)
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise BundleError(f"{path}: not JSON ({failure})") from failure
     if not isinstance(manifest, dict):
         raise BundleError(f"{path}: not a manifest")
     version = manifest.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
         raise BundleError(
             f"{folder}: bundle format {version!r}, this limbeck reads up to {FORMAT_VERSION}",
             hint="install a newer limbeck",
@@ -139,24 +142,38 @@ def load_bundle(folder: Path) -> Bundle:
         raise BundleError(f"{path}: missing or unknown keys: {', '.join(odd)}")
     try:
         _check_files(folder, manifest["files"])
-        tasks = tuple(_task(folder, entry) for entry in manifest["tasks"])
+        tasks = tuple(_task(folder, entry, manifest["files"]) for entry in manifest["tasks"])
+        pad_id, max_pieces = (int(manifest["piecer"][key]) for key in ("pad_id", "max_pieces"))
+        if not (0 <= pad_id < MAX_ID and 0 < max_pieces < MAX_ID):
+            raise BundleError(f"{path}: piecer: pad_id {pad_id} or max_pieces {max_pieces} is none")
         return Bundle(
             folder=folder,
             name=str(manifest["name"]),
             tasks=tasks,
-            max_pieces=int(manifest["piecer"]["max_pieces"]),
-            pad_id=int(manifest["piecer"]["pad_id"]),
+            max_pieces=max_pieces,
+            pad_id=pad_id,
             precision=str(manifest["precision"]),
             evidence=manifest["evidence"],
             key=hashlib.sha256(raw).hexdigest()[:16],
         )
-    except (KeyError, TypeError, AttributeError, ValueError) as failure:
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ) as failure:
         raise BundleError(f"{path}: malformed ({type(failure).__name__}: {failure})") from failure
 
 
-def _task(folder: Path, entry: Mapping[str, str]) -> Task:
+def _task(folder: Path, entry: Mapping[str, str], files: Mapping[str, Any]) -> Task:
     name = entry["name"]
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise BundleError(f"{folder}: {name!r} is no name of a task")
     path = _inside(folder, f"labels/{name}.json")
+    if f"labels/{name}.json" not in files:
+        raise BundleError(f"{folder}: the manifest does not name labels/{name}.json")
     codec = codec_from_json(json.loads(path.read_text(encoding="utf-8")))
     if codec.kind != entry["kind"]:
         raise BundleError(f"{path}: labels of kind {codec.kind}, the manifest says {entry['kind']}")
@@ -180,6 +197,10 @@ def _check_files(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
     for needed in (GRAPH, TOKENIZER):
         if needed not in files:
             raise BundleError(f"{folder}: the manifest does not name {needed}")
+    for path in folder.iterdir():
+        # a graph may point at a file beside it, so none may lie there that was not checked
+        if path.is_file() and path.name not in {*files, *UNLISTED} and path.name[0] != ".":
+            raise BundleError(f"{folder}: {path.name} is not in the manifest", hint="take it out")
     for name, wanted in files.items():
         path = _inside(folder, name)
         if not path.is_file():

@@ -25,6 +25,9 @@ from limbeck.tasks.base import TaskKind
 
 Positive = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Seed = Annotated[int, Field(ge=0)]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Layers = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
 Rate = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Format = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines", "hub"]
@@ -82,7 +85,7 @@ class TeacherConfig(_Training):
     """A pretrained encoder to fine-tune, once for each seed."""
 
     model: str
-    seeds: Annotated[list[int], Field(min_length=1)] = [1]
+    seeds: Annotated[list[Seed], Field(min_length=1)] = [1]
 
 
 class StudentModel(_Training):
@@ -93,7 +96,7 @@ class StudentModel(_Training):
     body: Literal["cut", "shared", "static"] = (
         "cut"  # fewer parts; one layer repeated; no attention
     )
-    layers: Positive | list[int] | None = None  # how many, or which; None: all (static: 1)
+    layers: Positive | Layers | None = None  # how many, or which; None: all (static: 1)
     pick: Literal["first", "last", "spread"] = "spread"  # which, if `layers` is a number
     width: Positive | None = None  # hidden dimensions to keep (static: of the table); None: all
     ffn: Positive | None = None  # intermediate units to keep; None: in proportion to the width
@@ -102,10 +105,10 @@ class StudentModel(_Training):
     trim_vocabulary: bool = False  # keep only the pieces that the recipe's text uses, and letters
     epochs: Positive = 4
     rate: Rate = 1e-4
-    hard: Annotated[float, Field(ge=0)] = 0.5  # weight of gold labels, where there are any
-    soft: Annotated[float, Field(ge=0)] = 1.0  # weight of the ensemble's probabilities
-    temperature: Annotated[float, Field(gt=0)] = 1.0
-    states: Annotated[float, Field(ge=0)] = 0.0  # weight of word states; needs [targets] states
+    hard: Weight = 0.5  # weight of gold labels, where there are any
+    soft: Weight = 1.0  # weight of the ensemble's probabilities
+    temperature: Annotated[float, Field(gt=0, le=100)] = 1.0
+    states: Weight = 0.0  # weight of word states; needs [targets] states
 
     @model_validator(mode="after")
     def _has_only_its_bodys_keys(self) -> Self:
@@ -185,7 +188,7 @@ class Recipe(Strict):
     """The main job."""
 
     name: Name
-    seed: int = 1
+    seed: Seed = 1
     corpus: Annotated[list[CorpusConfig], Field(min_length=1)]
     tasks: dict[Name, TaskKind] = {}  # kinds of tasks whose name does not say it
     unlabelled: UnlabelledConfig | None = None
@@ -211,7 +214,7 @@ def parse_recipe(text: str, *, where: str) -> Recipe:
 def read_settings(path: Path, kind: type[S]) -> S:
     """Read and check a recipe of any kind."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as failure:
         raise ConfigError(f"{path}: cannot read the recipe ({failure.strerror})") from failure
     except UnicodeDecodeError as failure:
@@ -223,7 +226,7 @@ def parse_settings(text: str, kind: type[S], *, where: str) -> S:
     """As `read_settings`, from a string."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as failure:
+    except (ValueError, RecursionError) as failure:  # TOMLDecodeError is a ValueError
         raise ConfigError(f"{where}: not TOML: {failure}") from failure
     try:
         return kind.model_validate(table)

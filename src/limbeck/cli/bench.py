@@ -18,6 +18,7 @@ from limbeck.bench.contestants import Field, line_up
 from limbeck.bench.race import Finish, pairwise_ratio, race
 from limbeck.bundle import Bundle, load_bundle
 from limbeck.cli.bars import make_progress
+from limbeck.cli.texts import check_output
 from limbeck.data.formats import FormatName, ReadOptions, infer_format, read_records
 from limbeck.data.records import Labels, Record
 from limbeck.environment import environment
@@ -40,6 +41,8 @@ def bench_bundle(
     as_json: bool,
 ) -> int:
     """Race a bundle alone: its own parts and the engines at hand."""
+    if rows_to is not None:
+        check_output(rows_to)
     bundle = load_bundle(folder)
     text = text or BUILT_IN
     threads = pick_threads(n_threads)

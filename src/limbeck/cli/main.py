@@ -122,7 +122,7 @@ def annotate(
         output=output,
         format=format,
         output_format=output_format,
-        tasks=tuple(tasks.split(",")) if tasks else None,
+        tasks=tuple(name.strip() for name in tasks.split(",")) if tasks else None,
         probabilities=probabilities,
         engine=engine,
         n_threads=threads,

@@ -27,7 +27,7 @@ def parse_budget(text: str | None) -> float | None:
     """Read "90s", "60m" or "2h" as seconds."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh])", text)
     if found is None or float(found.group(1)) == 0:
         raise ConfigError(f"--budget {text!r} is no time", hint="give it as 90s, 60m or 2h")
     return float(found.group(1)) * _UNITS[found.group(2)]

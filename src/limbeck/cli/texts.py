@@ -51,6 +51,7 @@ class AnnotateJob:
 
 def annotate_files(job: AnnotateJob) -> int:
     """Stream files through a bundle."""
+    check_output(job.output, inside=job.bundle)
     bundle = load_bundle(job.bundle)
     _check_tasks(bundle, job.tasks)
     formats = {file: job.format or infer_format(file) for file in job.files}
@@ -93,6 +94,20 @@ def annotate_files(job: AnnotateJob) -> int:
             write_blocks(texts, target)
     _summarise(annotator, skipped, time.perf_counter() - began, as_json=job.as_json)
     return ExitCode.FAILED if skipped.n_records else ExitCode.DONE
+
+
+def check_output(output: Path | None, *, inside: Path | None = None) -> None:
+    """Refuse a place that cannot be written, before the work is done."""
+    if output is None:
+        if sys.stdout is None:
+            raise InputError("standard output is closed", hint="name a file with -o")
+        return
+    if output.is_dir():
+        raise InputError(f"{output}: is a folder", hint="name a file in it")
+    if not output.parent.is_dir():
+        raise InputError(f"{output}: no such folder", hint=f"make {output.parent} first")
+    if inside is not None and inside.resolve() in output.resolve().parents:
+        raise InputError(f"{output}: lies in the bundle itself", hint="name another -o")
 
 
 def _records(

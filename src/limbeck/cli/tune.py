@@ -85,18 +85,24 @@ def tune_bundle(
     timer.fit_to(Choice(engine=engines[0], n_threads=threads, n_workers=1, max_padded_pieces=2_048))
     left = max(1.0, seconds - (time.perf_counter() - began))
     trials = tune(timer, engines=engines, n_threads=threads, seconds=left)
-    path = store_choice(bundle, trials[0].choice)
+    try:
+        path: Path | None = store_choice(bundle, trials[0].choice)
+    except OSError as failure:  # what was measured is worth showing all the same
+        path = None
+        sys.stderr.write(f"not stored: {failure.filename}: {failure.strerror}\n")
     if as_json:
         tried = [{**asdict(t.choice), "records_per_second": t.records_per_second} for t in trials]
         found = {
             "choice": asdict(trials[0].choice),
-            "stored": str(path),
+            "stored": None if path is None else str(path),
             "trials": tried,
             "seconds": time.perf_counter() - began,
         }
         sys.stdout.write(json.dumps(found) + "\n")
-        return 0
+        return 0 if path is not None else 1
     sys.stdout.write(_table(trials))
+    if path is None:
+        return 1
     sys.stderr.write(f"stored: annotate uses the first line on this machine ({path})\n")
     return 0
 

@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -18,14 +19,31 @@ from limbeck.data.zst import ZstFrames
 from limbeck.errors import InputError
 
 STDIN = "-"
+PEEK_BYTES = 1 << 16  # of standard input, to tell its format
+MAX_LINE_BYTES = 1 << 26  # a packed file may hold one line larger than memory
 BLOCK_RECORDS = 512  # joined before they are written
+
+
+@cache
+def _stdin() -> io.BufferedReader:
+    """Standard input by a reader of our own: Python ends badly while a thread waits for its own."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed", hint="name a file, or pipe text in")
+    raw = io.FileIO(sys.stdin.fileno(), closefd=False)
+    return io.BufferedReader(raw, buffer_size=PEEK_BYTES)
+
+
+def first_lines_of_stdin() -> list[str]:
+    """What has come in so far, without taking it; only whole lines but for a single one."""
+    lines = _stdin().peek(PEEK_BYTES).decode("utf-8", "replace").splitlines(keepends=True)
+    return lines[:-1] if len(lines) > 1 and not lines[-1].endswith("\n") else lines
 
 
 @contextmanager
 def open_bytes(path: str) -> Iterator[BinaryIO]:
     """Open for reading, unpacked by the file's ending."""
     if path == STDIN:
-        yield sys.stdin.buffer
+        yield cast(BinaryIO, _stdin())
         return
     try:
         raw = Path(path).open("rb")  # noqa: SIM115  closed by the `with` below
@@ -57,7 +75,12 @@ def decoded_lines(file: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
     """Decode line by line, so that a broken byte is reported where it is."""
     n = 0
     try:
-        for n, raw in enumerate(file, 1):
+        for n, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+            if len(raw) == MAX_LINE_BYTES:
+                raise InputError(
+                    f"{path}:{n}: a line of more than {MAX_LINE_BYTES >> 20} MB",
+                    hint="this is no text file, or its line ends are lost",
+                )
             try:
                 line = raw.decode("utf-8")
             except UnicodeDecodeError as failure:

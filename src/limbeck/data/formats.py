@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from limbeck.data import bio, conllu, jsonl, table
-from limbeck.data.files import STDIN, numbered_lines
+from limbeck.data.files import STDIN, first_lines_of_stdin, numbered_lines
 from limbeck.data.options import FORMATS, FormatName, ReadOptions, Skipped
 from limbeck.data.records import Labels, Record
 from limbeck.errors import InputError
@@ -54,7 +54,7 @@ def infer_format(path: str) -> FormatName:
     if ending in _BY_ENDING:
         return _BY_ENDING[ending]
     if path == STDIN:
-        return "lines"
+        return _by_first_lines(first_lines_of_stdin()[:50])
     return _by_first_lines([line for _, line in islice(numbered_lines(path), 50)])
 
 

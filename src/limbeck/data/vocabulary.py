@@ -55,7 +55,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer.json so that pre-split words get the pieces they have inside a text."""
     try:
         return tokenizer_from_text(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as failure:
+    except Exception as failure:
         raise InputError(f"{path}: no readable tokenizer ({failure})") from failure
 
 

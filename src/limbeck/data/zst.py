@@ -8,9 +8,9 @@ file for the end of the text, which would lose lines in silence; hence this one.
 import io
 from typing import Any, BinaryIO
 
-CHUNK_BYTES = (
-    1 << 17
-)  # what zstandard recommends as input size (DECOMPRESSION_RECOMMENDED_INPUT_SIZE)
+# What is unpacked at once: a few bytes can stand for 128 kB, so a large chunk of a hostile file
+# would fill memory.
+CHUNK_BYTES = 1 << 11
 
 
 class ZstFrames(io.RawIOBase):

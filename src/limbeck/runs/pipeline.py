@@ -18,6 +18,7 @@ from limbeck.data.records import Record
 from limbeck.errors import ConfigError, InputError
 from limbeck.progress import NoProgress, Progress
 from limbeck.runs import work
+from limbeck.runs.lock import locked
 from limbeck.runs.packing import pack
 from limbeck.runs.plan import RunPlan, TextHashes, model_hash, plan_run, recipe_hash
 from limbeck.runs.results import Origin, ResultRow, collect_rows
@@ -112,9 +113,13 @@ def unseen_labels(records: tuple[Record, ...], task: Task) -> int:
 
 
 def execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow]:
-    """Do what is not done yet, and give the result rows."""
+    """Do what is not done yet, and give the result rows; nobody else may work in the folder."""
+    with locked(prepared.run):
+        return _execute(prepared, until=until, command=command)
+
+
+def _execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRow]:
     job, plan, run = prepared.job, prepared.plan, prepared.run
-    run.mkdir(parents=True, exist_ok=True)
     (run / "recipe.toml").write_text(prepared.recipe_text, encoding="utf-8")
     for task in job.tasks:
         n = unseen_labels(job.corpora.dev, task)

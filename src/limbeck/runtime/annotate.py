@@ -13,17 +13,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from threading import Thread
 from typing import Self
 
 from limbeck.bundle import Bundle, load_bundle
-from limbeck.data.pieces import Piecer, Pieces
+from limbeck.data.pieces import Batch, Piecer, Pieces
 from limbeck.data.records import Labels, Record
-from limbeck.errors import LimbeckError, StageError
+from limbeck.errors import BundleError, LimbeckError, StageError
 from limbeck.runtime.batching import padding_share, plan_batches
 from limbeck.runtime.choices import Choice, settle
 from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
 from limbeck.runtime.scoring import gather, run_rows
-from limbeck.tasks.base import TEXT_KINDS, Task, TaskKind
+from limbeck.tasks.base import TEXT_KINDS, Floats, Task, TaskKind
 from limbeck.tasks.scores import RecordScores, stack
 
 MAX_INLINE_RECORDS = 32
@@ -85,6 +86,7 @@ class Annotator:
         )
         self.engine: Engine = _open(bundle, self.choice)
         self.tally = Tally()
+        self._fits = False  # whether the graph gives what the labels need; seen with a batch
         self._piecer: Piecer = bundle.piecer()
         self._kinds: dict[str, TaskKind] = {task.name: task.kind for task in bundle.tasks}
         wanted = self.config.tasks
@@ -132,7 +134,14 @@ class Annotator:
 
     def score_batch(self, rows: Sequence[Pieces]) -> list[RecordScores]:
         """Scores of the rows of one batch, by whoever called."""
-        return run_rows(rows, self.engine.run, pad_id=self._piecer.pad_id, kinds=self._kinds)
+        return run_rows(rows, self._run_engine, pad_id=self._piecer.pad_id, kinds=self._kinds)
+
+    def _run_engine(self, batch: Batch) -> dict[str, Floats]:
+        outputs = self.engine.run(batch)
+        if not self._fits:
+            check_outputs(outputs, self.bundle)
+            self._fits = True
+        return outputs
 
     def join(
         self,
@@ -196,17 +205,16 @@ class Annotator:
     ) -> Iterator[tuple[list[Record], list[RecordScores]]]:
         """Windows with their scores; one window is in the engine, the next is being read."""
         with (
-            ThreadPoolExecutor(1, thread_name_prefix="read") as reader,
             ThreadPoolExecutor(1, thread_name_prefix="window") as scorer,
             ThreadPoolExecutor(self.choice.n_workers, thread_name_prefix="engine") as workers,
         ):
-            coming = reader.submit(self._read, records)
+            coming = _soon(partial(self._read, records))
             running: Future[list[RecordScores]] | None = None
             current: _Window | None = None
             while True:
                 window = coming.result()
                 if window is not None:
-                    coming = reader.submit(self._read, records)
+                    coming = _soon(partial(self._read, records))
                     started = scorer.submit(self._score, window, workers)
                 if running is not None and current is not None:
                     yield current.records, running.result()
@@ -242,6 +250,37 @@ class Annotator:
         tally.n_windows_cut += sum(len(record) > 1 for record in window.rows)
         tally.padding = padding_share(n_pieces, plan)
         return scores
+
+
+def _soon(work: Callable[[], _Window | None]) -> Future[_Window | None]:
+    """Do it in a thread that nobody waits for: it may be reading from an idle pipe for ever, and
+    an end by a signal must not wait with it.
+    """
+    future: Future[_Window | None] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as failure:  # noqa: BLE001  told where the result is asked for
+            future.set_exception(failure)
+
+    Thread(target=run, name="read", daemon=True).start()
+    return future
+
+
+def check_outputs(outputs: Mapping[str, Floats], bundle: Bundle) -> None:
+    """Refuse a graph that does not give one score for each label."""
+    for task in bundle.tasks:
+        names = [task.name, f"{task.name}.arcs"] if task.kind == "dep" else [task.name]
+        for name in names:
+            if name not in outputs:
+                raise BundleError(f"{bundle.folder}: the graph has no output {name!r}")
+        n_scores = outputs[task.name].shape[-1]
+        if n_scores != task.codec.n_outputs:
+            raise BundleError(
+                f"{bundle.folder}: the graph gives {n_scores} scores for {task.name}, "
+                f"which has {task.codec.n_outputs} labels"
+            )
 
 
 def _outcome(result: Callable[[], list[RecordScores]], window: _Window) -> list[RecordScores]:

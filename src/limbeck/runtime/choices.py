@@ -18,6 +18,7 @@ from limbeck.environment import cpu_features, cpu_model
 from limbeck.runtime.engines import EngineChoice, EngineName, installed_engines, pick_engine
 from limbeck.runtime.threads import allowed_threads, pick_threads
 
+MAX_PIECES = 1 << 20  # more in one batch than any machine gains from
 DEFAULT_PIECES = 2_048  # budget of a batch: rows x longest row
 
 
@@ -70,9 +71,12 @@ def load_choice(bundle: Bundle) -> Choice | None:
             n_workers=int(found["n_workers"]),
             max_padded_pieces=int(found["max_padded_pieces"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
-    is_sound = min(choice.n_threads, choice.n_workers, choice.max_padded_pieces) > 0
+    is_sound = (
+        1 <= choice.n_workers <= choice.n_threads <= allowed_threads()
+        and 1 <= choice.max_padded_pieces <= MAX_PIECES
+    )
     return choice if is_sound and choice.engine in installed_engines() else None
 
 

@@ -4,7 +4,8 @@ In:  a graph and options.
 Out: an `Engine`; named arrays for a batch. Which engines there are is decided here, once.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Protocol, assert_never
@@ -55,6 +56,14 @@ def pick_engine(choice: EngineChoice) -> EngineName:
             return choice
         case _:
             assert_never(choice)
+
+
+def check_inputs(names: Sequence[str], graph: Path) -> None:
+    """Refuse a graph that asks for what no batch has."""
+    known = {field.name for field in fields(Batch)} - {"n_words"}
+    for name in names:
+        if name not in known:
+            raise EngineError(f"{graph}: input {name!r} is none of {', '.join(sorted(known))}")
 
 
 def open_engine(name: EngineName, graph: Path, options: EngineOptions) -> Engine:

@@ -12,7 +12,7 @@ import openvino as ov
 
 from limbeck.data.pieces import Batch
 from limbeck.errors import EngineError
-from limbeck.runtime.engines import EngineName, EngineOptions
+from limbeck.runtime.engines import EngineName, EngineOptions, check_inputs
 from limbeck.tasks.base import Floats
 
 
@@ -33,6 +33,7 @@ class OpenVinoEngine:
         except RuntimeError as failure:
             raise EngineError(f"{graph}: OpenVINO cannot load the graph ({failure})") from failure
         self._inputs = [port.get_any_name() for port in self._compiled.inputs]
+        check_inputs(self._inputs, graph)
         self._outputs = [port.get_any_name() for port in self._compiled.outputs]
         self._own = threading.local()
 

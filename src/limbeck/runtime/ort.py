@@ -11,7 +11,7 @@ import onnxruntime as ort
 
 from limbeck.data.pieces import Batch
 from limbeck.errors import EngineError
-from limbeck.runtime.engines import EngineName, EngineOptions
+from limbeck.runtime.engines import EngineName, EngineOptions, check_inputs
 from limbeck.tasks.base import Floats
 
 
@@ -36,6 +36,7 @@ class OrtEngine:
                 f"{graph}: ONNX Runtime cannot load the graph ({failure})"
             ) from failure
         self._inputs = [i.name for i in self._session.get_inputs()]
+        check_inputs(self._inputs, graph)
         self._outputs = [o.name for o in self._session.get_outputs()]
 
     def run(self, batch: Batch) -> dict[str, Floats]:

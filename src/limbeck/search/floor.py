@@ -45,7 +45,7 @@ class Floor:
 def parse_floor(text: str, *, where: str) -> Floor:
     """Read "99%", "-0.5" or ">= 90"."""
     compact = text.replace(" ", "").replace("≥", ">=")
-    found = re.fullmatch(r"(-|>=)?(\d+(?:\.\d+)?)(%)?", compact)
+    found = re.fullmatch(r"(-|>=)?([0-9]+(?:\.[0-9]+)?)(%)?", compact)
     if found is None or bool(found.group(1)) == bool(found.group(3)):
         raise ConfigError(f"{where}: floor {text!r} is none", hint=f"forms: {FORMS}")
     value = float(found.group(2))
@@ -70,7 +70,7 @@ def floors_of(settings: Mapping[str, str], tasks: Sequence[str]) -> dict[str, Fl
     for task in tasks:
         text = settings.get(task, settings.get("default"))
         if text is not None:
-            floors[task] = parse_floor(text, where=f"[student.search] floor.{task}")
+            floors[task] = parse_floor(text, where=f"[student] floor.{task}")
     return floors
 
 

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from limbeck.progress import NoProgress, Progress
+from limbeck.runs.lock import locked
 from limbeck.runs.pipeline import Prepared, execute, prepare
 from limbeck.search.conclude import conclude
 from limbeck.search.planning import SearchPlan, plan_search
@@ -42,5 +43,7 @@ def seek(
 ) -> tuple[Found, list[CandidateRow]]:
     """Do what is not done yet of a planned search."""
     execute(prepared, until="targets", command=command)
-    found = search(prepared, plan, budget_seconds=budget_seconds, made=time.strftime("%Y-%m-%d"))
-    return found, conclude(prepared, plan, found, command=command)
+    made = time.strftime("%Y-%m-%d")
+    with locked(prepared.run):
+        found = search(prepared, plan, budget_seconds=budget_seconds, made=made)
+        return found, conclude(prepared, plan, found, command=command)

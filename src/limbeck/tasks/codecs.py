@@ -6,6 +6,8 @@ Out: a `Codec`.
 
 import hashlib
 import json
+import math
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import assert_never
@@ -42,6 +44,11 @@ def learn_codec(
     names = sorted(counts, key=lambda name: (-counts[name], name))
     if not names:
         raise InputError(f"task {task!r}: no labels in train")
+    if (odd := unwritable(names)) is not None:
+        raise InputError(
+            f"task {task!r}: label {odd!r} holds a control character",
+            hint="labels are written into lines and columns: take tabs and line ends out",
+        )
     match kind:
         case "classify":
             return ClassifyCodec(names)
@@ -55,6 +62,14 @@ def learn_codec(
             return DepCodec(names)
         case _:
             assert_never(kind)
+
+
+def unwritable(names: Iterable[str]) -> str | None:
+    """The first label that holds a control character or half a character, if there is one."""
+    for name in names:
+        if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
+            return name
+    return None
 
 
 def _names(labels: Labels) -> Iterable[str]:
@@ -99,9 +114,13 @@ def codec_from_json(value: Mapping[str, object]) -> Codec:
         raise BundleError(f"unknown kind of task {kind!r}", hint="a newer limbeck may know it")
     if kind == "regress":
         mean, spread = value.get("mean"), value.get("std")
-        if set(value) != {"kind", "mean", "std"} or not isinstance(mean, int | float):
+        if (
+            set(value) != {"kind", "mean", "std"}
+            or not isinstance(mean, int | float)
+            or not math.isfinite(mean)
+        ):
             raise BundleError("a regress codec holds mean and spread")
-        if not isinstance(spread, int | float) or not spread > 0:
+        if not isinstance(spread, int | float) or not spread > 0 or not math.isfinite(spread):
             raise BundleError("a regress codec's spread must be positive")
         return RegressCodec(mean=float(mean), std=float(spread))
     names = value.get("names")
@@ -111,6 +130,8 @@ def codec_from_json(value: Mapping[str, object]) -> Codec:
         raise BundleError(f"a {kind} codec's names must be texts")
     if len(set(names)) != len(names):
         raise BundleError(f"a {kind} codec names a label twice")
+    if kind != "lemma" and (odd := unwritable(names)) is not None:
+        raise BundleError(f"label {odd!r} would break the lines that it is written in")
     match kind:
         case "classify":
             return ClassifyCodec(names)
