@@ -51,3 +51,13 @@ def test_a_slow_machine_does_not_change_a_ratio(times: list[float], factor: floa
     )
     assert pairwise_ratio(first, second) == pytest.approx(factor)
     assert pairwise_ratio(second, first) == pytest.approx(1 / factor)
+
+
+def test_longer_records_are_no_slower_ones() -> None:
+    """A part of the text is compared by its words: its records may be longer than the rest."""
+    whole = contestant("whole", lambda: None)
+    part = Contestant(
+        name="part", what="", run=lambda: None, n_records=10, n_words=1_000, n_threads=2
+    )
+    first, second = (Finish(contestant=c, seconds=(2.0, 2.0)) for c in (whole, part))
+    assert pairwise_ratio(first, second) == pytest.approx(1)

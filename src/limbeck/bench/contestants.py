@@ -22,7 +22,7 @@ from limbeck.runtime.engines import EngineName, EngineOptions, installed_engines
 from limbeck.tasks.base import TEXT_KINDS
 
 NAIVE_BATCH = 32  # rows, in the order of the file
-N_PIPELINE_RECORDS = 128  # of the first records: it is slow
+N_PIPELINE_RECORDS = 128  # spread over the text: it is slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def line_up(bundle: Bundle, text: Path, options: ReadOptions, *, n_threads: int)
     elif not backbone.is_dir():
         absent["transformers pipeline"] = "this bundle ships without its fp32 backbone"
     else:
-        some = records[:N_PIPELINE_RECORDS]
+        some = records[:: max(1, len(records) // N_PIPELINE_RECORDS)][:N_PIPELINE_RECORDS]
         contestants.append(
             Contestant(
                 name="transformers pipeline",

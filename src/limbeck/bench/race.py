@@ -76,9 +76,12 @@ def race(
 
 
 def pairwise_ratio(first: Finish, second: Finish) -> float:
-    """How many times as fast `first` is: the median over rounds, each round by itself."""
+    """How many times as fast `first` is: the median over rounds, each round by itself.
+
+    By words: a contestant that is given some of the records may be given longer ones.
+    """
     rates = (
-        (first.contestant.n_records / a) / (second.contestant.n_records / b)
+        (first.contestant.n_words / a) / (second.contestant.n_words / b)
         for a, b in zip(first.seconds, second.seconds, strict=True)
     )
     return statistics.median(rates)
