@@ -15,10 +15,12 @@ from limbeck.artefacts import atomic_file
 from limbeck.bundle import load_bundle
 from limbeck.data import files
 from limbeck.data.formats import ReadOptions, read_records
-from limbeck.errors import BundleError, InputError
+from limbeck.errors import BundleError, InputError, StageError
 from limbeck.runs.lock import locked
+from limbeck.runs.stages import read_json
 from limbeck.runtime import choices
 from limbeck.tasks.codecs import codec_from_json, learn_codec
+from limbeck.train.trained import load_trained
 
 
 def annotate(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -185,3 +187,27 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="run folder"), locked(tmp_path / "file"):
         pass
+
+
+def test_a_quote_that_is_never_closed_is_no_bad_record_to_skip(tmp_path: Path) -> None:
+    (tmp_path / "open.csv").write_text('text\n"unclosed\nfoo\nbar\n')
+    with pytest.raises(InputError, match=r"open\.csv:2: .* 2 lines"):
+        list(read_records(tmp_path / "open.csv", options=ReadOptions(on_error="skip")))
+
+
+@pytest.mark.parametrize("text", ["{", "", "[" * 100_000])
+def test_a_damaged_stage_says_what_to_delete(text: str, tmp_path: Path) -> None:
+    (tmp_path / "ensemble-1").mkdir()
+    (tmp_path / "ensemble-1" / "ensemble.json").write_text(text)
+    with pytest.raises(StageError) as caught:
+        read_json(tmp_path / "ensemble-1" / "ensemble.json")
+    assert "delete" in caught.value.hint
+    assert "ensemble-1" in caught.value.hint
+
+
+def test_a_damaged_network_says_what_to_delete(tmp_path: Path) -> None:
+    (tmp_path / "network.json").write_text("{}")
+    (tmp_path / "heads.safetensors").write_bytes(b"\x10\x00")
+    with pytest.raises(InputError, match="damaged") as caught:
+        load_trained(tmp_path)
+    assert "delete" in caught.value.hint

@@ -37,7 +37,7 @@ def read_table(
         has_header = not options.columns or any(
             isinstance(column, str) for column in options.columns.values()
         )
-    rows = _unquoted(lines) if delimiter == "\t" else _quoted(lines, delimiter)
+    rows = _unquoted(lines) if delimiter == "\t" else _quoted(lines, delimiter, path)
     for n, cells in rows:
         where = f"{path}:{n}"
         if isinstance(cells, str):
@@ -61,7 +61,7 @@ def _unquoted(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]
 
 
 def _quoted(
-    lines: Iterable[tuple[int, str]], delimiter: str
+    lines: Iterable[tuple[int, str]], delimiter: str, path: str
 ) -> Iterator[tuple[int, list[str] | str]]:
     """Cells of CSV with the line on which the row begins, or what is wrong with it."""
     at = 0
@@ -80,6 +80,13 @@ def _quoted(
         except StopIteration:
             return
         except csv.Error as failure:  # the next call starts afresh on the next line
+            if at > begin and "unexpected end" in str(failure):
+                # all lines after it were taken for one cell: nothing is left to go on with
+                raise InputError(
+                    f"{path}:{begin}: a quote that opens here is never closed, and takes all "
+                    f"{at - begin} lines after it with it",
+                    hint="close it, or double it if it stands for itself",
+                ) from failure
             yield begin, str(failure)
             continue
         if cells:

@@ -5,14 +5,13 @@ Out: one row for each teacher, the ensemble, each student, its twin and its bund
 A stage that is not finished has no row; nothing is computed here.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from limbeck.runs.plan import RunPlan
-from limbeck.runs.stages import Stage
+from limbeck.runs.stages import Stage, read_json
 
 BUNDLE_NOTES = ("shipped", "trials", "reference", "parity", "n_parameters")
 RowKind = Literal["teacher", "ensemble", "twin", "student", "bundle"]
@@ -139,5 +138,5 @@ def _size_mb(folder: Path) -> float:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    value: dict[str, Any] = read_json(path)
     return value

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from limbeck.artefacts import sync_tree
 from limbeck.errors import StageError
@@ -41,6 +42,16 @@ class Stage:
 def is_done(stage: Stage, run: Path) -> bool:
     """Tell whether the stage's folder stands under its final name."""
     return (run / stage.folder_name).is_dir()
+
+
+def read_json(path: Path) -> Any:
+    """What a finished stage wrote; one that was edited or cut short is to be done again."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as failure:
+        raise StageError(
+            f"{path}: damaged ({failure})", hint=f"delete {path.parent} to have it done again"
+        ) from failure
 
 
 def perform(stage: Stage, run: Path, fill: Callable[[Path, Path], None]) -> Path:

@@ -16,6 +16,7 @@ from limbeck.config import Recipe, StudentModel, TeacherConfig
 from limbeck.data.corpora import Corpora
 from limbeck.data.records import Record, record_key
 from limbeck.progress import Progress
+from limbeck.runs import stages
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_hash
 from limbeck.tasks.metrics import main_metric
@@ -304,5 +305,5 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path) -> dict[str, dict[str, dict[str, float]]]:
-    value: dict[str, dict[str, dict[str, float]]] = json.loads(path.read_text(encoding="utf-8"))
+    value: dict[str, dict[str, dict[str, float]]] = stages.read_json(path)
     return value

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from transformers import AutoModel
@@ -74,10 +75,17 @@ def save_trained(folder: Path, trained: Trained, *, dropout: float) -> None:
 def load_trained(folder: Path) -> Trained:
     """Read what `save_trained` wrote."""
     try:
-        about = json.loads((folder / "network.json").read_text(encoding="utf-8"))
-        heads = load_file(folder / "heads.safetensors")
-    except (OSError, ValueError) as failure:
-        raise InputError(f"{folder}: not a trained network ({failure})") from failure
+        return _load(folder)
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as failure:
+        raise InputError(
+            f"{folder}: damaged, or not a trained network ({failure})",
+            hint=f"delete {folder} to have it trained again",
+        ) from failure
+
+
+def _load(folder: Path) -> Trained:
+    about = json.loads((folder / "network.json").read_text(encoding="utf-8"))
+    heads = load_file(folder / "heads.safetensors")
     tasks = tuple(
         Task(name=task["name"], codec=codec_from_json(task["codec"])) for task in about["tasks"]
     )
