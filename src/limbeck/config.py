@@ -110,6 +110,11 @@ class StudentModel(_Training):
     temperature: Annotated[float, Field(gt=0, le=100)] = 1.0
     states: Weight = 0.0  # weight of word states; needs [targets] states
 
+    @property
+    def depth(self) -> int | None:
+        """How many layers; None: all."""
+        return len(self.layers) if isinstance(self.layers, list) else self.layers
+
     @model_validator(mode="after")
     def _has_only_its_bodys_keys(self) -> Self:
         every = set().union(*BODY_KEYS.values())

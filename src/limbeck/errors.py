@@ -27,6 +27,11 @@ class LimbeckError(Exception):
         self.hint = hint
 
 
+def first_line(failure: BaseException) -> str:
+    """What another library said, in one line."""
+    return (str(failure).splitlines() or [type(failure).__name__])[0]
+
+
 class InputError(LimbeckError):
     """The user's text, labels or files are not what was expected: `file:line: what`."""
 

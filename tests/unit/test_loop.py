@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from killing import KillAfter, Killed
 from toys import toy_pretrained, toy_records, toy_tasks
 
 from limbeck.progress import NoProgress
@@ -17,22 +18,6 @@ from limbeck.train.rows import make_rows
 from limbeck.train.trained import plans_of
 
 CPU = torch.device("cpu")
-
-
-class Killed(BaseException):
-    """Stands for a signal."""
-
-
-class KillAfter(NoProgress):
-    """Raises in the middle of training."""
-
-    def __init__(self, n_steps: int) -> None:
-        self.n_left = n_steps
-
-    def advance(self, n_done: int, note: str = "") -> None:
-        self.n_left -= n_done
-        if self.n_left == 0:
-            raise Killed
 
 
 def train(

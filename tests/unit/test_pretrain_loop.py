@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from killing import KillAfter, Killed
 from raw_text import RECIPE, prepared, write_toy
 from safetensors.torch import load_file
 
@@ -21,22 +22,6 @@ from limbeck.pretrain.vocabulary import read_alphabet
 from limbeck.progress import NoProgress
 
 CPU = torch.device("cpu")
-
-
-class Killed(BaseException):
-    """Stands for a signal."""
-
-
-class KillAfter(NoProgress):
-    """Raises in the middle of training."""
-
-    def __init__(self, n_steps: int) -> None:
-        self.n_left = n_steps
-
-    def advance(self, n_done: int, note: str = "") -> None:
-        self.n_left -= n_done
-        if self.n_left == 0:
-            raise Killed
 
 
 def run(it: Prepared, progress: NoProgress | None = None) -> Finished:

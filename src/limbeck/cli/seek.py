@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from limbeck.cli.report import leave_report
+from limbeck.columns import in_columns
 from limbeck.errors import ConfigError, ExitCode
 from limbeck.runs.pipeline import Prepared, planned
 from limbeck.search.conclude import CHOSEN
@@ -110,12 +111,7 @@ def candidate_table(rows: Sequence[CandidateRow]) -> str:
                 row.verdict,
             ]
         )
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    text = ""
-    for line in lines:
-        cells = [line[0].ljust(widths[0])]
-        cells += [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
-        text += "  ".join(cells).rstrip() + "\n"
+    text = in_columns(lines)
     for row in rows:
         if row.verdict == "failed":
             text += f"  {row.name}: left out: {row.reason}\n"

@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -75,7 +75,7 @@ def decoded_lines(file: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
     """Decode line by line, so that a broken byte is reported where it is."""
     n = 0
     try:
-        for n, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+        for n, raw in enumerate(iter(partial(file.readline, MAX_LINE_BYTES), b""), 1):
             if len(raw) == MAX_LINE_BYTES:
                 raise InputError(
                     f"{path}:{n}: a line of more than {MAX_LINE_BYTES >> 20} MB",

@@ -7,7 +7,6 @@ could; none becomes unreadable that was readable.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,18 +25,15 @@ class Trimmed:
     kept: tuple[int, ...]  # old id of each new one, ascending: special pieces first stay first
 
 
-def trim_vocabulary(tokenizer: Tokenizer, words: Iterable[str], *, min_count: int = 1) -> Trimmed:
-    """Keep pieces that occur `min_count` times in `words`, single letters and special pieces."""
+def trim_vocabulary(tokenizer: Tokenizer, words: Iterable[str]) -> Trimmed:
+    """Keep pieces that occur in `words`, single letters and special pieces."""
     settings: dict[str, Any] = json.loads(tokenizer.to_str())
-    counts = Counter(words)
+    distinct = set(words)
     vocabulary = Vocabulary(tokenizer)
-    known = vocabulary.learn(counts)
-    used: Counter[int] = Counter()
-    for word, n in counts.items():
-        for piece in known[word].ids if word in known else ():
-            used[piece] += n
+    known = vocabulary.learn(distinct)
+    used = {piece for word in distinct for piece in known[word].ids}
     old = _ids(settings)
-    wanted = {piece for piece, i in old.items() if used[i] >= min_count or _is_fallback(piece)}
+    wanted = {piece for piece, i in old.items() if i in used or _is_fallback(piece)}
     wanted |= {token["content"] for token in settings.get("added_tokens", ())}
     unknown = _unknown(settings)
     if unknown is not None:
@@ -47,10 +43,9 @@ def trim_vocabulary(tokenizer: Tokenizer, words: Iterable[str], *, min_count: in
         wanted |= _parents(settings["model"], wanted)
     kept = sorted(old[piece] for piece in wanted if piece in old)
     new = {i: n for n, i in enumerate(kept)}
-    _rewrite(settings, old, new)
+    _rewrite(settings, new)
     trimmed = tokenizer_from_text(json.dumps(settings))
-    if min_count == 1:
-        _check(tokenizer, trimmed, kept, list(counts))
+    _check(tokenizer, trimmed, kept, list(distinct))
     return Trimmed(tokenizer=trimmed, kept=tuple(kept))
 
 
@@ -111,7 +106,7 @@ def _merges(model: dict[str, Any]) -> list[tuple[str, str]]:
     return [(str(left), str(right)) for left, right in pairs]
 
 
-def _rewrite(settings: dict[str, Any], old: dict[str, int], new: dict[int, int]) -> None:
+def _rewrite(settings: dict[str, Any], new: dict[int, int]) -> None:
     """Renumber everything that holds an id."""
     model = settings["model"]
     if model["type"] == "Unigram":
@@ -130,18 +125,18 @@ def _rewrite(settings: dict[str, Any], old: dict[str, int], new: dict[int, int])
         ]
     for token in settings.get("added_tokens", ()):
         token["id"] = new[token["id"]]
-    _renumber(settings.get("post_processor"), old, new)
+    _renumber(settings.get("post_processor"), new)
 
 
-def _renumber(part: Any, old: dict[str, int], new: dict[int, int]) -> None:
+def _renumber(part: Any, new: dict[int, int]) -> None:
     """Post-processors name special pieces with their ids, each kind in its own way."""
     if isinstance(part, list):
         for inner in part:
-            _renumber(inner, old, new)
+            _renumber(inner, new)
     if not isinstance(part, dict):
         return
     for inner in part.get("processors", ()):
-        _renumber(inner, old, new)
+        _renumber(inner, new)
     special = part.get("special_tokens")
     if isinstance(special, dict):
         for token in special.values():
@@ -156,7 +151,7 @@ def _check(before: Tokenizer, after: Tokenizer, kept: Sequence[int], words: Sequ
     """Refuse a vocabulary that cuts the text in another way."""
     old, new = Vocabulary(before).learn(words), Vocabulary(after).learn(words)
     for word in words:
-        if word in old and old[word].ids != [kept[i] for i in new[word].ids]:
+        if old[word].ids != [kept[i] for i in new[word].ids]:
             raise StageError(
                 f"the trimmed vocabulary would cut {word!r} in another way",
                 hint="leave trim_vocabulary out for this encoder",

@@ -6,6 +6,7 @@ Out: text for a terminal; every number comes from a row.
 
 from collections.abc import Sequence
 
+from limbeck.columns import in_columns
 from limbeck.runs.results import ResultRow
 
 NAMES = {
@@ -34,13 +35,7 @@ def result_table(rows: Sequence[ResultRow]) -> str:
                 "" if row.sentences_per_second is None else f"{row.sentences_per_second:.0f}",
             ]
         )
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    text = ""
-    for line in lines:
-        cells = [line[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
-        text += "  ".join(cells).rstrip() + "\n"
-    return text
+    return in_columns(lines)
 
 
 def _is_main(name: str) -> bool:

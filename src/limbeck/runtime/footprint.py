@@ -33,5 +33,9 @@ def peak_memory_mb(folder: Path, lines: Iterable[bytes]) -> float:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise StageError(f"annotating with {folder.name} ended with {process.returncode}")
-    per_kib = 1_024 if sys.platform == "linux" else 1  # macOS counts bytes
-    return used.ru_maxrss * per_kib / 1e6
+    return in_mb(used.ru_maxrss)
+
+
+def in_mb(maxrss: int) -> float:
+    """The system's count of resident memory in MB: Linux counts KiB, macOS bytes."""
+    return maxrss * (1_024 if sys.platform == "linux" else 1) / 1e6

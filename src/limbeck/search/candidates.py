@@ -5,18 +5,17 @@ Out: `Measured`: its bundle, its labels on both halves of dev, its costs.
 The teachers are not asked again: their labels of dev and their soft targets lie in the run.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from limbeck.bundle import load_bundle
 from limbeck.config import StudentModel
-from limbeck.data.records import Labels, Record
+from limbeck.data.records import Labels
 from limbeck.runs import work
 from limbeck.runs.packing import pack
 from limbeck.runs.pipeline import Prepared
-from limbeck.runs.stages import Stage, perform
+from limbeck.runs.stages import Stage, perform, read_json
 from limbeck.runtime.annotate import Annotator
 from limbeck.search.costs import Costs, measure_costs
 from limbeck.search.rungs import rung_text
@@ -101,9 +100,10 @@ def try_candidate(
             folder=folder,
             scratch=scratch,
         )
-        costs = measure_costs(folder, prepared.job.corpora.dev)
-        work.write_json(folder / COSTS, asdict(costs))
-        said = bundle_labels(folder, prepared.job.corpora.dev)
+        dev = list(prepared.job.corpora.dev)
+        annotator = Annotator(load_bundle(folder))
+        work.write_json(folder / COSTS, asdict(measure_costs(annotator, dev)))
+        said = [a.labels for a in annotator.annotate(dev)]
         work.write_json(folder / LABELS, labels_to_json(said))
 
     bundle = perform(
@@ -119,18 +119,13 @@ def try_candidate(
         trained=trained,
         key=stage.key,
         bundle=bundle,
-        labels=tuple(labels_from_json(json.loads((bundle / LABELS).read_text()), kinds)),
-        costs=Costs(**json.loads((bundle / COSTS).read_text())),
+        labels=tuple(labels_from_json(read_json(bundle / LABELS), kinds)),
+        costs=Costs(**read_json(bundle / COSTS)),
     )
-
-
-def bundle_labels(folder: Path, records: Sequence[Record]) -> list[Mapping[str, Labels]]:
-    """What a bundle says of records."""
-    return [a.labels for a in Annotator(load_bundle(folder)).annotate(list(records))]
 
 
 def ensemble_labels(prepared: Prepared) -> list[dict[str, Labels]]:
     """What the ensemble said of dev when its weights were chosen."""
     path = prepared.run / prepared.plan.ensemble.folder_name / LABELS
     kinds = {task.name: task.kind for task in prepared.job.tasks}
-    return labels_from_json(json.loads(path.read_text(encoding="utf-8")), kinds)
+    return labels_from_json(read_json(path), kinds)

@@ -4,19 +4,17 @@ In:  what the search found.
 Out: candidates.jsonl in the run folder, and the bundle under a name of its own.
 """
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from limbeck.artefacts import sync_tree
-from limbeck.data.records import Labels, Record
 from limbeck.environment import environment
 from limbeck.runs import work
 from limbeck.runs.pipeline import Prepared
 from limbeck.runs.plan import recipe_hash
-from limbeck.runs.stages import Stage, perform
+from limbeck.runs.stages import Stage, perform, read_json
 from limbeck.runtime.threads import pick_threads
 from limbeck.search.candidates import ensemble_labels, search_job
 from limbeck.search.confusions import Confusion, added_confusions
@@ -24,7 +22,6 @@ from limbeck.search.floor import Verdict, halves
 from limbeck.search.planning import SearchPlan
 from limbeck.search.rows import CandidateRow, floor_rows, write_candidates
 from limbeck.search.search import Found, Judged
-from limbeck.tasks.base import Task
 from limbeck.tasks.metrics import main_metric
 
 CANDIDATES = "candidates.jsonl"
@@ -43,7 +40,9 @@ def conclude(
     theirs = ensemble_labels(prepared)
     for task in job.tasks:
         if task.name in plan.floors:
-            confusions += _confusions(job.corpora.dev, theirs, best.measured.labels, task)
+            confusions += added_confusions(
+                job.corpora.dev, theirs, best.measured.labels, task.name, main_metric(task)
+            )
     confusions.sort(key=lambda c: -c.n_more)
     about = {
         "command": command,
@@ -95,25 +94,9 @@ def _twin_metrics(
         prepared.run,
         lambda folder, scratch: work.train_twin(job, config, start.reference, folder, scratch),
     )
-    history = json.loads((folder / "history.json").read_text(encoding="utf-8"))
+    history = read_json(folder / "history.json")
     metrics: dict[str, float] = max(history["epochs"], key=lambda e: e["mean"])["metrics"]
     return metrics
-
-
-def _confusions(
-    dev: Sequence[Record],
-    ensemble: Sequence[Mapping[str, Labels]],
-    student: Sequence[Mapping[str, Labels]],
-    task: Task,
-) -> list[Confusion]:
-    own = [i for i, record in enumerate(dev) if task.name in record.labels]
-    return added_confusions(
-        [dev[i] for i in own],
-        [ensemble[i] for i in own],
-        [student[i] for i in own],
-        task.name,
-        main_metric(task),
-    )
 
 
 def _row(
@@ -125,7 +108,7 @@ def _row(
     confusions: Sequence[Confusion],
     about: Mapping[str, Any],
 ) -> CandidateRow:
-    evidence = json.loads((judged.measured.bundle / "bundle.json").read_text())["evidence"]
+    evidence = read_json(judged.measured.bundle / "bundle.json")["evidence"]
     costs = judged.measured.costs
     in_full = judged.share == 1
     return CandidateRow(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limbeck.bundle import GRAPH, MANIFEST, TOKENIZER, load_bundle
+from limbeck.bundle import GRAPH, MANIFEST, TOKENIZER
 from limbeck.data.records import Record
 from limbeck.runtime.annotate import Annotator
 from limbeck.runtime.footprint import peak_memory_mb
@@ -46,9 +46,9 @@ class Costs:
                 raise ValueError(minimise)
 
 
-def measure_costs(folder: Path, records: Sequence[Record]) -> Costs:
-    """Measure a bundle; the first records warm it up."""
-    annotator = Annotator(load_bundle(folder))
+def measure_costs(annotator: Annotator, records: Sequence[Record]) -> Costs:
+    """Measure an open bundle; the first records warm it up."""
+    folder = annotator.bundle.folder
     single = list(records[:N_SINGLE])
     many = list(records[:N_MANY])
     annotator.annotate(many[:32])

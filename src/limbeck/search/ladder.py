@@ -19,7 +19,6 @@ class Base:
     """What the ladder must know of an encoder."""
 
     model: str  # as a recipe names it
-    family: str  # transformers' model_type
     n_layers: int
     width: int
     n_heads: int
@@ -83,15 +82,14 @@ def _widths(base: Base) -> list[int]:
 
 def body_parameters(student: StudentModel, base: Base) -> int:
     """Parameters between the piece vectors and the heads, about."""
-    depth = len(student.layers) if isinstance(student.layers, list) else student.layers
     match student.body:
         case "cut":
-            return (depth or base.n_layers) * layer_parameters(student.width or base.width)
+            return (student.depth or base.n_layers) * layer_parameters(student.width or base.width)
         case "shared":
             return layer_parameters(base.width) + student.embedding * base.width
         case "static":
             width = student.width or 256
-            return (depth or 1) * (2 * student.window + 1) * width**2
+            return (student.depth or 1) * (2 * student.window + 1) * width**2
 
 
 def layer_parameters(width: int) -> int:
@@ -101,9 +99,8 @@ def layer_parameters(width: int) -> int:
 
 def operations(student: StudentModel, base: Base) -> int:
     """Multiplications and additions of one piece's forward pass through the body, about."""
-    depth = len(student.layers) if isinstance(student.layers, list) else student.layers
     if student.body == "shared":
-        return 2 * (depth or base.n_layers) * layer_parameters(base.width)
+        return 2 * (student.depth or base.n_layers) * layer_parameters(base.width)
     return 2 * body_parameters(student, base)
 
 

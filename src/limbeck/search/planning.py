@@ -36,13 +36,10 @@ class SearchPlan:
     bases: Mapping[str, Base]  # by `model` of the candidates
     starts: Mapping[str, Start]
     seconds: float  # about, for all rungs
-    seconds_of_one: float  # about, for one candidate in full
 
     def depth_of(self, config: StudentModel) -> int:
         """Layers of a candidate."""
-        if isinstance(config.layers, list):
-            return len(config.layers)
-        return config.layers or self.bases[config.model].n_layers
+        return config.depth or self.bases[config.model].n_layers
 
 
 def plan_search(
@@ -103,7 +100,6 @@ def plan_search(
             n_pieces=n_pieces,
             operations_per_second=ASSUMED_OPERATIONS_PER_SECOND,
         ),
-        seconds_of_one=one,
     )
 
 
@@ -138,7 +134,6 @@ def _base(prepared: Prepared, reference: str) -> Base:
         raise ConfigError(f"base {reference!r}: no readable config") from failure
     return Base(
         model=reference,
-        family=config.model_type,
         n_layers=int(config.num_hidden_layers),
         width=int(config.hidden_size),
         n_heads=int(config.num_attention_heads),

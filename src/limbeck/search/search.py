@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from limbeck.config import StudentModel
 from limbeck.data.records import Labels, Record
-from limbeck.errors import InputError, LimbeckError
+from limbeck.errors import InputError, LimbeckError, first_line
 from limbeck.runs.pipeline import Prepared
 from limbeck.search.bisect import choose, nearest, next_to_try
 from limbeck.search.candidates import Measured, Start, ensemble_labels, search_job, try_candidate
@@ -104,7 +104,7 @@ def search(
                 verdicts=verdicts(measured.labels, steering),
             )
         except (LimbeckError, RuntimeError, MemoryError) as failure:
-            failed[config.name] = _reason(failure)
+            failed[config.name] = first_line(failure)
             judged.pop(config.name, None)
             if number is not None:
                 rung.end(number, Failed(name=config.name, reason=failed[config.name]))
@@ -187,7 +187,7 @@ def _start(plan: SearchPlan, config: StudentModel, done: Sequence[Judged]) -> St
             and j.config.width == config.width
             and j.config.ffn == config.ffn
             and j.config.name != config.name
-            and (plan.depth_of(j.config) or 0) > config.layers
+            and plan.depth_of(j.config) > config.layers
         ]
         if larger:
             nearest_one = min(larger, key=lambda j: plan.depth_of(j.config))
@@ -230,7 +230,3 @@ def _verdicts(
             draws=make_draws(len(own), seed=seed),
         )
     return found
-
-
-def _reason(failure: BaseException) -> str:
-    return (str(failure).splitlines() or [type(failure).__name__])[0]

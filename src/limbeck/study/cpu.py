@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from limbeck.artefacts import atomic_file
+from limbeck.columns import in_columns
 from limbeck.environment import cpu_features, environment
 from limbeck.errors import ConfigError
 from limbeck.progress import Progress
@@ -223,10 +224,4 @@ def study_table(rows: Sequence[Mapping[str, Any]]) -> str:
                 f"{row['sentences_per_second']:.0f}",
             ]
         )
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    text = ""
-    for line in lines:
-        cells = [c.ljust(w) for c, w in zip(line[:3], widths[:3], strict=True)]
-        cells += [c.rjust(w) for c, w in zip(line[3:], widths[3:], strict=True)]
-        text += "  ".join(cells).rstrip() + "\n"
-    return text
+    return in_columns(lines, n_left=3)

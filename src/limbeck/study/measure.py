@@ -20,6 +20,7 @@ import numpy as np
 from limbeck.data.pieces import Batch
 from limbeck.runtime.batching import plan_batches
 from limbeck.runtime.engines import EngineOptions, open_engine
+from limbeck.runtime.footprint import in_mb
 from limbeck.study.batches import make_batch
 
 LENGTHS = (16, 32, 128)
@@ -105,8 +106,7 @@ def _loaded(asked: Asked) -> Callable[[Batch], object]:
 
 def _memory_mb() -> float:
     """Largest resident memory so far, in MB."""
-    per_kib = 1_024 if sys.platform == "linux" else 1  # macOS counts bytes
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * per_kib / 1e6
+    return in_mb(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig,
 
 from limbeck.data.pieces import Piecer
 from limbeck.data.vocabulary import load_tokenizer, tokenizer_from_text
-from limbeck.errors import ConfigError
+from limbeck.errors import ConfigError, first_line
 from limbeck.train.dropout import quicken_dropout
 
 # Rows longer than this are cut into windows even where a backbone has no limit (XLNet) or a very
@@ -146,7 +146,7 @@ def load_pretrained(reference: str) -> Pretrained:
     except (OSError, ValueError, KeyError, ImportError) as failure:
         raise ConfigError(
             f"model {reference!r} is neither a folder nor reachable on the hub "
-            f"({_first_line(failure)})",
+            f"({first_line(failure)})",
             hint="offline: copy the model's folder (config.json, model.safetensors, "
             "tokenizer.json) here and name that folder",
         ) from failure
@@ -159,10 +159,6 @@ def _tokenizer(reference: str) -> Tokenizer:
         return load_tokenizer(path)
     fast = AutoTokenizer.from_pretrained(reference, use_fast=True, trust_remote_code=False)
     return tokenizer_from_text(fast.backend_tokenizer.to_str())
-
-
-def _first_line(failure: BaseException) -> str:
-    return (str(failure).splitlines() or [type(failure).__name__])[0]
 
 
 def keep_layers(backbone: Backbone, layers: Sequence[int]) -> Backbone:

@@ -37,13 +37,13 @@ def student_start(config: StudentModel, model: str | Path, text: Sequence[Record
             backbone = share_layer(
                 start.backbone,
                 layer=start.backbone.n_layers // 2,
-                repeats=_number(config.layers, start.backbone.n_layers),
+                repeats=config.depth or start.backbone.n_layers,
                 embedding=config.embedding,
             )
         case "static":
             size = StaticSize(
                 width=config.width or 256,
-                n_layers=_number(config.layers, 1),
+                n_layers=config.depth or 1,
                 window=config.window,
             )
             backbone = make_static(start.backbone, start.tokenizer, size)
@@ -55,12 +55,6 @@ def _loaded(model: str | Path) -> Pretrained:
         trained = load_trained(model)
         return Pretrained(backbone=trained.network.backbone, tokenizer=trained.tokenizer)
     return load_pretrained(model)
-
-
-def _number(layers: int | list[int] | None, default: int) -> int:
-    if isinstance(layers, list):
-        return len(layers)
-    return layers if layers is not None else default
 
 
 def cut(start: Pretrained, config: StudentModel, text: Sequence[Record]) -> Backbone:
