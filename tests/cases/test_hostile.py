@@ -116,6 +116,7 @@ def edited(bundle: Path, folder: Path, **changes: object) -> Path:
     "changes",
     [
         {"format_version": True},
+        {"format_version": 1},
         {"format_version": -5},
         {"format_version": 1.0},
         {"piecer": {"max_pieces": 10**15, "pad_id": 0}},

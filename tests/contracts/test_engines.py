@@ -1,6 +1,8 @@
 """Every engine keeps the contract: the same numbers in any batch, padding and thread."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -12,7 +14,8 @@ from limbeck.bundle import Bundle, load_bundle
 from limbeck.data.pieces import Batch, collate
 from limbeck.data.records import Record
 from limbeck.errors import ConfigError, EngineError
-from limbeck.runtime import engines, threads
+from limbeck.runtime import compiled, engines, threads
+from limbeck.runtime.compiled import cache_folder, keep_compiled
 from limbeck.runtime.engines import Engine, EngineName, EngineOptions, open_engine, pick_engine
 from limbeck.runtime.scoring import run_rows
 
@@ -57,6 +60,20 @@ def test_padding_and_company_never_change_a_logit(engine: Engine, bundle: Bundle
         arcs = together["dep.arcs"][i, :n, : n + 1]
         assert np.allclose(alone["dep.arcs"][0], arcs, atol=1e-3)
         at += n
+
+
+def test_words_that_are_in_no_row_never_change_a_logit(engine: Engine, bundle: Bundle) -> None:
+    batch = batch_of(bundle, toy_records(9, seed=5))
+    n_words = len(batch.word_at)
+    more = replace(
+        batch,
+        word_at=np.pad(batch.word_at, (0, 5)),
+        shapes=np.pad(batch.shapes, ((0, 5), (0, 0))),
+    )
+    alone, padded = engine.run(batch), engine.run(more)
+    for name, logits in alone.items():
+        found = padded[name][:n_words] if len(padded[name]) == n_words + 5 else padded[name]
+        assert np.allclose(logits, found, atol=1e-4), name
 
 
 def test_it_may_be_called_by_several_threads_at_once(bundle: Bundle) -> None:
@@ -134,3 +151,58 @@ def test_threads_stay_within_what_is_allowed(monkeypatch: pytest.MonkeyPatch) ->
         threads.pick_threads(0)
     with pytest.raises(ConfigError, match="may use 2"):
         threads.pick_threads(3)
+
+
+def test_a_compiled_graph_is_kept_and_gives_the_same_logits(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    batch = batch_of(bundle, toy_records(5))
+    options = EngineOptions(n_threads=1, key="kept")
+    fresh = open_engine("openvino", bundle.graph, ONE_THREAD).run(batch)
+    first = open_engine("openvino", bundle.graph, options).run(batch)
+    (kept,) = cache_folder("compiled").glob("*.blob")
+    made = kept.stat().st_mtime_ns
+    second = open_engine("openvino", bundle.graph, options).run(batch)
+    assert kept.stat().st_mtime_ns == made
+    for name in fresh:
+        assert np.array_equal(fresh[name], first[name])
+        assert np.array_equal(fresh[name], second[name])
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "overwritten"])
+def test_a_damaged_compiled_graph_is_made_again(
+    bundle: Bundle, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    options = EngineOptions(n_threads=1, key="damaged")
+    batch = batch_of(bundle, toy_records(5))
+    wanted = open_engine("openvino", bundle.graph, options).run(batch)
+    (kept,) = cache_folder("compiled").glob("*.blob")
+    content = kept.read_bytes()
+    kept.write_bytes(
+        {"cut": content[: len(content) // 2], "emptied": b"", "overwritten": b"\0" * 5_000}[damage]
+    )
+    found = open_engine("openvino", bundle.graph, options).run(batch)
+    assert all(np.array_equal(wanted[name], found[name]) for name in wanted)
+    assert len(kept.read_bytes()) == len(content)
+
+
+def test_a_cache_that_cannot_be_written_is_not_missed(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    engine = open_engine("openvino", bundle.graph, EngineOptions(n_threads=1, key="lost"))
+    assert engine.run(batch_of(bundle, toy_records(2)))
+
+
+def test_old_compiled_graphs_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "MAX_KEPT_BYTES", 250)
+    paths = [tmp_path / f"{i}.blob" for i in range(4)]
+    for age, path in enumerate(paths):
+        keep_compiled(path, b"x" * 100)
+        os.utime(path, (1_000 + age, 1_000 + age))
+    keep_compiled(tmp_path / "last.blob", b"x" * 100)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["3.blob", "last.blob"]

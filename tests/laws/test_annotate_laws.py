@@ -1,8 +1,9 @@
 """Annotation keeps number and order, and its answers depend on nothing but the record."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -14,7 +15,13 @@ from limbeck.bundle import load_bundle
 from limbeck.data.records import Record
 from limbeck.errors import StageError
 from limbeck.runtime.annotate import AnnotateConfig, Annotator, load
-from limbeck.runtime.batching import padding_share, plan_batches
+from limbeck.runtime.batching import BATCH_COST, full_batches, padding_share, plan_batches
+from limbeck.runtime.scoring import steady_count
+
+
+class Planner(Protocol):
+    def __call__(self, n_pieces: Sequence[int], *, max_padded_pieces: int) -> list[list[int]]: ...
+
 
 lengths = st.lists(st.integers(1, 200), max_size=60)
 SLOW = settings(
@@ -24,30 +31,64 @@ SLOW = settings(
 )
 
 
-@given(lengths, st.integers(1, 4_096))
-def test_every_row_lands_in_exactly_one_batch(n_pieces: list[int], budget: int) -> None:
-    batches = plan_batches(n_pieces, max_padded_pieces=budget)
+planners = pytest.mark.parametrize("plan", [plan_batches, full_batches])
+
+
+@planners
+@given(n_pieces=lengths, budget=st.integers(1, 4_096))
+def test_every_row_lands_in_exactly_one_batch(
+    plan: Planner, n_pieces: list[int], budget: int
+) -> None:
+    batches = plan(n_pieces, max_padded_pieces=budget)
     assert sorted(i for batch in batches for i in batch) == list(range(len(n_pieces)))
 
 
-@given(lengths, st.integers(1, 4_096))
-def test_only_a_row_that_is_alone_exceeds_the_budget(n_pieces: list[int], budget: int) -> None:
-    for batch in plan_batches(n_pieces, max_padded_pieces=budget):
+@planners
+@given(n_pieces=lengths, budget=st.integers(1, 4_096))
+def test_only_a_row_that_is_alone_exceeds_the_budget(
+    plan: Planner, n_pieces: list[int], budget: int
+) -> None:
+    for batch in plan(n_pieces, max_padded_pieces=budget):
         assert len(batch) == 1 or len(batch) * max(n_pieces[i] for i in batch) <= budget
 
 
-@given(lengths, st.integers(1, 4_096))
-def test_batches_come_longest_first(n_pieces: list[int], budget: int) -> None:
-    longest = [
-        max(n_pieces[i] for i in b) for b in plan_batches(n_pieces, max_padded_pieces=budget)
-    ]
+@planners
+@given(n_pieces=lengths, budget=st.integers(1, 4_096))
+def test_batches_come_longest_first(plan: Planner, n_pieces: list[int], budget: int) -> None:
+    longest = [max(n_pieces[i] for i in b) for b in plan(n_pieces, max_padded_pieces=budget)]
     assert longest == sorted(longest, reverse=True)
 
 
 def test_sorting_leaves_little_padding() -> None:
     rng = random.Random(0)
     n_pieces = [rng.randint(5, 60) for _ in range(4_096)]
-    assert padding_share(n_pieces, plan_batches(n_pieces, max_padded_pieces=2_048)) < 0.05
+    planned = plan_batches(n_pieces, max_padded_pieces=2_048)
+    full = full_batches(n_pieces, max_padded_pieces=2_048)
+    assert padding_share(n_pieces, planned) < 0.01 < padding_share(n_pieces, full) < 0.05
+    assert len(planned) < 1.5 * len(full)
+
+
+@given(n_pieces=lengths, budget=st.integers(200, 4_096))
+def test_no_plan_of_whole_lengths_costs_less(n_pieces: list[int], budget: int) -> None:
+    def cost(plan: Sequence[Sequence[int]]) -> int:
+        return sum(len(b) * max(n_pieces[i] for i in b) + BATCH_COST for b in plan)
+
+    one_length_a_batch = [
+        [i for i, n in enumerate(n_pieces) if n == length][begin : begin + budget // length]
+        for length in set(n_pieces)
+        for begin in range(0, n_pieces.count(length), budget // length)
+    ]
+    found = cost(plan_batches(n_pieces, max_padded_pieces=budget))
+    assert found <= cost(one_length_a_batch)
+    if sum(n_pieces) and len(n_pieces) * max(n_pieces) <= budget:
+        assert found <= cost([range(len(n_pieces))])
+
+
+@given(st.integers(0, 5_000))
+def test_words_are_rounded_up_to_few_numbers(n_words: int) -> None:
+    n = steady_count(n_words)
+    assert max(1, n_words) <= n <= 1.5 * max(1, n_words) + 7
+    assert steady_count(n) == n
 
 
 @pytest.fixture(scope="module")

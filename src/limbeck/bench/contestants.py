@@ -19,6 +19,7 @@ from limbeck.data.records import Record
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.batching import padding_share, plan_batches
 from limbeck.runtime.engines import EngineName, EngineOptions, installed_engines, open_engine
+from limbeck.runtime.scoring import make_batch
 from limbeck.tasks.base import TEXT_KINDS
 
 NAIVE_BATCH = 32  # rows, in the order of the file
@@ -51,7 +52,7 @@ def line_up(bundle: Bundle, text: Path, options: ReadOptions, *, n_threads: int)
     rows = [row for record in piecer(records) for row in record]
     n_pieces = [len(row.ids) for row in rows]
     plan = plan_batches(n_pieces, max_padded_pieces=annotator.choice.max_padded_pieces)
-    sorted_batches = [collate([rows[i] for i in p], pad_id=bundle.pad_id) for p in plan]
+    sorted_batches = [make_batch([rows[i] for i in p], pad_id=bundle.pad_id) for p in plan]
     contestants = [
         entry("limbeck", "file to file, all layers", _file_to_file(annotator, text, options)),
         entry(

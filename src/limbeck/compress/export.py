@@ -82,6 +82,8 @@ def input_names(network: Network) -> tuple[str, ...]:
 def export_graph(network: Network, trace: Batch, path: Path) -> None:
     """Write the graph; the newer exporter first, the older one for bodies it cannot follow."""
     network = network.eval().float().cpu()
+    # engines join plain attention into one kernel; torch's fused one leaves a check for NaN in it
+    network.backbone.use_plain_attention()
     tensors = to_tensors(trace, torch.device("cpu"))
     names = input_names(network)
     arguments = tuple(getattr(tensors, name) for name in names)

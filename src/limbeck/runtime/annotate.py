@@ -298,7 +298,7 @@ def _outcome(result: Callable[[], list[RecordScores]], window: _Window) -> list[
 
 
 def _open(bundle: Bundle, choice: Choice) -> Engine:
-    options = EngineOptions(n_threads=choice.n_threads, n_workers=choice.n_workers)
+    options = EngineOptions(n_threads=choice.n_threads, n_workers=choice.n_workers, key=bundle.key)
     return open_engine(choice.engine, bundle.graph, options)
 
 

@@ -7,7 +7,6 @@ a file that cannot be read is as good as none.
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from limbeck.artefacts import atomic_file
 from limbeck.bundle import Bundle
 from limbeck.environment import cpu_features, cpu_model
+from limbeck.runtime.compiled import cache_folder
 from limbeck.runtime.engines import EngineChoice, EngineName, installed_engines, pick_engine
 from limbeck.runtime.threads import allowed_threads, pick_threads
 
@@ -91,8 +91,7 @@ def store_choice(bundle: Bundle, choice: Choice) -> Path:
 
 def choice_path(bundle: Bundle) -> Path:
     """Where the choice for this bundle on this machine is kept."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "limbeck" / "tuned" / f"{bundle.key}-{_machine_key()}.json"
+    return cache_folder("tuned") / f"{bundle.key}-{_machine_key()}.json"
 
 
 def _machine_key() -> str:

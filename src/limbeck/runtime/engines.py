@@ -24,6 +24,7 @@ class EngineOptions:
 
     n_threads: int  # in all
     n_workers: int = 1  # batches in flight
+    key: str | None = None  # names the graph's content; None: what is compiled is not kept
 
 
 class Engine(Protocol):

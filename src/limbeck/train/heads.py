@@ -8,7 +8,6 @@ from typing import assert_never
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from limbeck.tasks.base import TaskKind
 from limbeck.train.dropout import ByteDropout
@@ -55,13 +54,13 @@ class ParseHead(nn.Module):
         self.n_relations = n_relations
 
     def forward(
-        self, words: Tensor, word_grid: Tensor, heads: Tensor | None, n_padding: int = 0
+        self, words: Tensor, word_grid: Tensor, heads: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Score arcs (n_rows, n_grid, n_grid + 1) and relations (n_words, n_relations).
 
         `word_grid` (n_rows, n_grid) holds positions in `words`, -1 padding; `heads` (n_words,)
-        counts words of the row from 1, or is None for the likeliest. The last `n_padding` of
-        `words` are in no row; what is scored for them means nothing.
+        counts words of the row from 1, or is None for the likeliest. `words` may end in padding
+        that is in no row; what is scored for it means nothing, and `heads` may leave it out.
         """
         n_rows, n_grid = word_grid.shape
         present = word_grid >= 0
@@ -79,14 +78,14 @@ class ParseHead(nn.Module):
             own[None, :, None] + 1 != torch.arange(n_grid + 1, device=words.device)
         )
         arcs = arcs.float().masked_fill(~allowed, NO_ARC)
-        # where each word stands: its row and its place there
-        if heads is None:
-            likeliest = arcs.argmax(dim=-1)
-            heads = likeliest[present]
-        rows = torch.arange(n_rows, device=words.device)[:, None].expand(n_rows, n_grid)[present]
-        place = rows * (n_grid + 1) + heads
-        if n_padding:
-            place = functional.pad(place, (0, n_padding))
+        picked = arcs.argmax(dim=-1) if heads is None else heads[at]  # (n_rows, n_grid)
+        # where the head of each word stands among all rows' heads, brought into the order of words
+        rows = torch.arange(n_rows, device=words.device)[:, None]
+        place_grid = rows * (n_grid + 1) + picked
+        n_words = words.shape[0]
+        slots = torch.where(present, word_grid, n_words)  # padding goes to one slot past the end
+        place = torch.zeros(n_words + 1, dtype=torch.int64, device=words.device)
+        place = place.scatter(0, slots.flatten(), place_grid.flatten())[:n_words]
         chosen = heads_grid[..., ARC_SIZE:].reshape(n_rows * (n_grid + 1), RELATION_SIZE)[place]
         own_part = dependent[:, ARC_SIZE:]
         bilinear = self.relation(own_part).view(-1, self.n_relations, RELATION_SIZE)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from limbeck.data.pieces import Batch, Piecer, Pieces, collate
 from limbeck.data.records import Labels, Record
-from limbeck.runtime.batching import plan_batches
+from limbeck.runtime.batching import full_batches
 from limbeck.runtime.scoring import gather, run_rows
 from limbeck.tasks.base import Floats, Task, TaskKind
 from limbeck.tasks.scores import RecordScores, stack
@@ -90,7 +90,7 @@ class Predictor:
 
 def _plan(rows: Sequence[Pieces]) -> list[list[int]]:
     lengths = [steady_length(len(row.ids)) for row in rows]
-    return plan_batches(lengths, max_padded_pieces=PREDICT_PIECES)
+    return full_batches(lengths, max_padded_pieces=PREDICT_PIECES)
 
 
 def decode(

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from limbeck.data.pieces import Batch, Piecer, Pieces, collate
 from limbeck.data.records import Record
-from limbeck.runtime.batching import plan_batches
+from limbeck.runtime.batching import full_batches
 from limbeck.tasks.base import MISSING, TEXT_KINDS, Task
 from limbeck.train.steady import steady_length
 
@@ -143,7 +143,7 @@ def shuffled_batches(
     for begin in range(0, len(order), stretch):
         part = order[begin : begin + stretch]
         padded = [steady_length(n) for n in lengths[part].tolist()]
-        for batch in plan_batches(padded, max_padded_pieces=max_padded_pieces):
+        for batch in full_batches(padded, max_padded_pieces=max_padded_pieces):
             batches.append(part[batch].tolist())
     return [batches[i] for i in rng.permutation(len(batches))]
 
