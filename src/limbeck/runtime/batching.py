@@ -22,6 +22,8 @@ def plan_batches(n_pieces: Sequence[int], *, max_padded_pieces: int) -> list[lis
     a batch of its own. Longest first: the costliest batch starts first, so the tail of a parallel
     run is short.
     """
+    if len(n_pieces) == 1:  # one record at a time must not pay for planning
+        return [[0]]
     lengths = np.maximum(1, np.asarray(n_pieces, dtype=np.int64))
     order = np.argsort(-lengths, kind="stable")
     distinct, counts = np.unique(lengths, return_counts=True)

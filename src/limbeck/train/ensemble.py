@@ -13,7 +13,7 @@ from limbeck.tasks.base import Floats, TaskKind
 from limbeck.tasks.scores import RecordScores
 
 TINY = 1e-9  # keeps logarithms finite
-SHARES = (0.5, 0.25, 0.125)  # of a member that is mixed in
+SHARES = (0.5, 0.25, 0.125, 0.0625)  # of a member that is mixed in
 MAX_ROUNDS = 4
 
 
