@@ -255,6 +255,30 @@ def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "x.csv")
 
 
+def test_a_long_cell_is_no_bad_one(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(f"text\n{'a ' * 200_000}\n")
+    assert len(read(tmp_path / "x.csv")[0].words) == 200_000
+
+
+def test_columns_of_parquet_that_stand_twice_are_refused(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="two columns are called 'text'"):
+        read(tmp_path / "x.parquet")
+
+
+def test_a_second_text_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": "a", "pair": "b c"}\n')
+    (record,) = read(tmp_path / "x.jsonl")
+    written = open_format_writer("conllu", text_tasks=["mood"])(record, {"mood": "glad"}, None)
+    assert written.splitlines()[:3] == ["# text = a", "# pair = b c", "# mood = glad"]
+    with pytest.raises(InputError, match=r"x\.jsonl:1: .* second text"):
+        open_format_writer("bio")(record, {}, None)
+
+
 def test_other_columns_of_parquet_are_kept(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

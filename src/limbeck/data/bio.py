@@ -143,6 +143,8 @@ def _fill_lines(record: Record, tags: Sequence[str | None]) -> str | None:
 
 
 def _new_lines(record: Record, tags: Sequence[str | None]) -> str:
+    if record.pair:
+        raise InputError(f"{record.where}: BIO columns have no place for a second text")
     for word in record.words:
         if not word or any(c.isspace() for c in word) or word.startswith(DOCSTART):
             raise InputError(f"{record.where}: the word {word!r} cannot stand in BIO columns")

@@ -278,5 +278,7 @@ def _blank(record: Record) -> str:
         if not word or any(c.isspace() for c in word):
             raise InputError(f"{record.where}: the word {word!r} cannot stand in CoNLL-U")
     lines = [f"# text = {' '.join(record.words)}\n"]
+    if record.pair:
+        lines.append(f"# pair = {' '.join(record.pair)}\n")
     lines += [f"{i}\t{word}" + "\t_" * 8 + "\n" for i, word in enumerate(record.words, 1)]
     return "".join(lines) + "\n" if record.words else ""

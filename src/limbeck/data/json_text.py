@@ -42,9 +42,9 @@ def parse_json(text: str, where: str) -> Any:
         value = _DECODER.decode(text)
     except _RefusedError as refused:
         raise InputError(f"{where}: {refused}", hint=refused.hint) from refused
-    except ValueError as failure:
+    except json.JSONDecodeError as failure:
         raise InputError(
-            f"{where}: not JSON ({failure})",
+            f"{where}: not JSON ({failure.msg} at character {failure.pos + 1})",
             hint="one object a line; if this is plain text, say --format lines",
         ) from failure
     if "\\u" in text:  # JSON can spell half of a surrogate pair, which no UTF-8 can hold

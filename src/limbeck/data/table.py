@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from limbeck.data.files import BrokenLine
+from limbeck.data.files import MAX_LINE_BYTES, BrokenLine
 from limbeck.data.gold import number
 from limbeck.data.options import ReadOptions
 from limbeck.data.records import Labels, Record
@@ -90,6 +90,7 @@ def _quoted(
                 broken = broken or line.failure
             yield line
 
+    csv.field_size_limit(MAX_LINE_BYTES)  # the library's own would refuse texts of 128 kB
     reader = csv.reader(texts(), delimiter=delimiter, strict=True)
     while True:
         begin = at + 1
