@@ -172,6 +172,22 @@ def test_members_are_an_objects_own_text(
     assert json.loads("{" + ",".join(member.text for member in found) + "}") == value
 
 
+@given(
+    st.dictionaries(st.sampled_from(["mood", "t", 'a"b', "é", "x"]), json_values, max_size=4),
+    st.dictionaries(st.sampled_from(["mood", "t", "é"]), anything, max_size=3),
+    st.booleans(),
+)
+def test_labels_are_set_in_the_object_as_in_a_dictionary(
+    given_members: dict[str, object], predicted: dict[str, str], is_ascii: bool
+) -> None:
+    own = {"text": "a", **given_members}
+    raw = json.dumps(own, ensure_ascii=is_ascii)
+    record = Record(words=("a",), raw=raw, raw_kind="object")
+    found = json.loads(as_json(record, dict(predicted)))
+    assert found == own | predicted
+    assert list(found) == list(own | predicted)
+
+
 def nested(depth: int) -> str:
     return "[" * depth + "]" * depth
 

@@ -16,6 +16,7 @@ from limbeck.errors import InputError
 from limbeck.tasks.base import WORD_KINDS
 
 TEXT_KEYS = ("text", "words", "pair")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def read_object(value: object, where: str, raw: str, options: ReadOptions) -> Record:
@@ -57,7 +58,7 @@ def _words(value: dict[str, Any], names: Mapping[str, str], where: str) -> tuple
     if not isinstance(text, str):
         raise InputError(
             f"{where}: neither a text {names['text']!r} nor a list {names['words']!r}",
-            hint=f"keys here: {', '.join(map(str, value))}",
+            hint=f"keys here: {', '.join(list(map(str, value))[:20])}",
         )
     return tuple(text.split())
 
@@ -70,26 +71,36 @@ def write_jsonl(
     for task, chances in (probabilities or {}).items():
         if chances is not None:
             added[f"{task}_probability"] = _rounded(chances)
-    texts = _own_members(record)
-    for key, value in added.items():
-        texts[key] = f"{_dumped(key, record)}: {_dumped(value, record)}"
-    return "{" + ", ".join(texts.values()) + "}\n"
-
-
-def _own_members(record: Record) -> dict[str, str]:
-    """What is written of the record itself, by key."""
     if record.raw_kind == "object" and record.raw:
-        return {member.key: member.text for member in members(record.raw)}
+        return _with_members(record, added) + "\n"
+    return _encoded(_new_object(record) | added, record) + "\n"
+
+
+def _with_members(record: Record, added: Mapping[str, object]) -> str:
+    """The record's own object as it was written, with members set."""
+    own = record.raw
+    if not added:
+        return own
+    # mostly nothing is replaced, and then nothing needs to be taken apart
+    if "\\u" not in own and not any(f'"{key}"' in own for key in added):
+        return f"{own[:-1].rstrip()}, {_encoded(added, record)[1:]}"
+    texts = {member.key: member.text for member in members(own)}
+    for key, value in added.items():
+        texts[key] = _encoded({key: value}, record)[1:-1]
+    return "{" + ", ".join(texts.values()) + "}"
+
+
+def _new_object(record: Record) -> dict[str, object]:
     is_text = record.raw_kind == "text" and tuple(record.raw.split()) == record.words
     value: dict[str, object] = {"text": record.raw} if is_text else {"words": record.words}
     if record.pair:
         value["pair"] = " ".join(record.pair)
-    return {k: f"{_dumped(k, record)}: {_dumped(v, record)}" for k, v in value.items()}
+    return value
 
 
-def _dumped(value: object, record: Record) -> str:
+def _encoded(value: Mapping[str, object], record: Record) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _ENCODER.encode(value)
     except ValueError as failure:
         raise InputError(
             f"{record.where}: a label is no finite number, which JSON cannot hold"
