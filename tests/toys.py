@@ -6,6 +6,7 @@ Everything is built from seeds in a few seconds; nothing is fetched and nothing 
 import random
 from pathlib import Path
 
+import numpy as np
 import torch
 from backbones import WORDS, tiny_model, word_piece
 from tokenizers import Tokenizer
@@ -16,8 +17,9 @@ from limbeck.data.pieces import collate
 from limbeck.data.records import Arc, Labels, Record
 from limbeck.data.vocabulary import tokenizer_from_text
 from limbeck.environment import versions
-from limbeck.tasks.base import Task, TaskKind
+from limbeck.tasks.base import TEXT_KINDS, Task, TaskKind
 from limbeck.tasks.codecs import learn_codec
+from limbeck.tasks.scores import RecordScores
 from limbeck.train.backbones import Pretrained, make_piecer
 from limbeck.train.network import Network
 from limbeck.train.trained import plans_of
@@ -71,6 +73,17 @@ def toy_tasks() -> tuple[Task, ...]:
         Task(name=name, codec=learn_codec(kind, [(r.words, r.labels[name]) for r in records]))
         for name, kind in KINDS.items()
     )
+
+
+def random_scores(record: Record, seed: int) -> RecordScores:
+    """Scores of every task, as a teacher would give them."""
+    rng = np.random.default_rng(seed)
+    n = len(record.words)
+    main = {}
+    for task in toy_tasks():
+        size = 1 if task.kind in TEXT_KINDS else n
+        main[task.name] = rng.normal(size=(size, task.codec.n_outputs)).astype(np.float32)
+    return RecordScores(main=main, arcs={"dep": rng.normal(size=(n, n + 1)).astype(np.float32)})
 
 
 def toy_pretrained(family: str = "bert") -> Pretrained:

@@ -120,6 +120,8 @@ class StudentModel(_Training):
         every = set().union(*BODY_KEYS.values())
         for key in sorted(self.model_fields_set & (every - BODY_KEYS[self.body])):
             raise ValueError(f"{key!r} does not go with body = {self.body!r}")
+        if "pick" in self.model_fields_set and not isinstance(self.layers, int):
+            raise ValueError("'pick' chooses among layers that are given as a number")
         return self
 
 

@@ -55,9 +55,9 @@ BAD = [
     (".jsonl", '{"words": ["a", 1]}\n', ":1: 'words' must be a list of texts"),
     (".jsonl", '{"words": ["a", ""]}\n', ":1: empty word"),
     (".jsonl", '{"text": "a", "pair": 1}\n', ":1: 'pair' must be a text"),
-    (".jsonl", '{"text": "a b c d e f", "t": [1,2,3,4,5,6,7]}\n', "7 labels of 't' for 6 words"),
-    (".jsonl", '{"text": "a", "t": [[9, "x"]]}\n', "head from 0 to 1"),
-    (".jsonl", '{"text": "a", "t": {"k": 1}}\n', ":1: 't' holds an object"),
+    (".jsonl", '{"text": "a b c d e f", "t": [1,2,3,4,5,6,7]}\n', "'t' has 7 labels for 6 words"),
+    (".jsonl", '{"text": "a", "t": [[9, "x"]]}\n', "no [head, relation]"),
+    (".jsonl", '{"text": "a", "t": {"k": 1}}\n', ":1: 't' holds {'k': 1} where a label is due"),
     (".jsonl", '{"text": "a \\ud800"}\n', r":1: half of a surrogate pair (\ud800)"),
     (".csv", 'text,t\n"a,1\n', ":2: "),
     (".csv", 'text,t\nb,1\n"a"x,1\n', ":3: "),
@@ -100,7 +100,7 @@ def test_what_the_format_does_not_have_is_refused(
 def test_a_number_must_be_one(number: str, tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_text(f"text\tscore\na\t{number}\n")
-    options = ReadOptions(tasks=("score",), numeric=frozenset({"score"}))
+    options = ReadOptions(tasks=("score",), kinds={"score": "regress"})
     with pytest.raises(InputError, match=r"x\.tsv:2: 'score' is "):
         list(read_records(path, options=options))
 

@@ -340,12 +340,12 @@ def test_bio_keeps_its_other_columns_and_separators(tmp_path: Path) -> None:
 def test_tables_find_columns_by_name_and_by_number(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", 'id,s1,s2,score\n7,"a, b",c,2.5\n')
     options = ReadOptions(
-        columns={"text": "s1", "pair": "s2"}, tasks=("score",), numeric=frozenset({"score"})
+        columns={"text": "s1", "pair": "s2"}, tasks=("score",), kinds={"score": "regress"}
     )
     (record,) = read(path, options)
     assert (record.words, record.pair, record.labels) == (("a,", "b"), ("c",), {"score": 2.5})
     path = write(tmp_path / "x.tsv", 'a "b\t1|2\n')
-    options = ReadOptions(columns={"text": 1, "k": 2}, tasks=("k",), many=frozenset({"k"}))
+    options = ReadOptions(columns={"text": 1, "k": 2}, tasks=("k",), kinds={"k": "classify_many"})
     (record,) = read(path, options)
     assert (record.words, record.labels) == (("a", '"b'), {"k": ("1", "2")})
 
@@ -359,7 +359,7 @@ def test_a_missing_column_suggests_the_nearest(tmp_path: Path) -> None:
 
 def test_an_empty_cell_is_no_label(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "text,a,b,c\nx,,,\n")
-    options = ReadOptions(tasks=("a", "b", "c"), numeric=frozenset({"b"}), many=frozenset({"c"}))
+    options = ReadOptions(tasks=("a", "b", "c"), kinds={"b": "regress", "c": "classify_many"})
     assert read(path, options)[0].labels == {"c": ()}
 
 

@@ -97,9 +97,9 @@ def test_to_bio_keeps_every_span(found: list[str]) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n")))
 def test_any_line_of_text_comes_back_in_json(line: str) -> None:
-    record = Record(words=tuple(line.split()), raw=line + "\n")
+    (record,) = records_of(f"{line}\n", ".txt", ReadOptions())
     found = json.loads(open_format_writer("jsonl")(record, {"t": "x"}, None))
-    assert found == {"text": line.rstrip("\r"), "t": "x"}
+    assert found == {"text": line.removeprefix("\ufeff").removesuffix("\r"), "t": "x"}
 
 
 @given(st.lists(st.lists(st.tuples(cells, st.booleans()), min_size=1, max_size=5), min_size=1))

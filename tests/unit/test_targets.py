@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import KINDS, toy_records, toy_tasks
+from toys import KINDS, random_scores, toy_records, toy_tasks
 
 from limbeck.data.pieces import Pieces
 from limbeck.data.records import Record
 from limbeck.errors import StageError
-from limbeck.tasks.base import TEXT_KINDS
 from limbeck.tasks.codecs import codec_hash
 from limbeck.tasks.scores import RecordScores
 from limbeck.train.ensemble import softmax
@@ -22,16 +21,6 @@ from limbeck.train.targets import (
     write_index,
     write_shard,
 )
-
-
-def random_scores(record: Record, seed: int) -> RecordScores:
-    rng = np.random.default_rng(seed)
-    n = len(record.words)
-    main = {}
-    for task in toy_tasks():
-        size = 1 if task.kind in TEXT_KINDS else n
-        main[task.name] = rng.normal(size=(size, task.codec.n_outputs)).astype(np.float32)
-    return RecordScores(main=main, arcs={"dep": rng.normal(size=(n, n + 1)).astype(np.float32)})
 
 
 @pytest.fixture

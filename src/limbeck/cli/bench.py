@@ -121,7 +121,8 @@ def bench_scenario(
     text = data / plan.text
     options = ReadOptions(format=infer_format(str(text)), columns=plan.columns, tasks=())
     wanted = None if plan.task is None else (plan.task,)
-    gold = list(read_records(text, options=replace(options, tasks=wanted)))
+    kinds = {task.name: task.kind for task in bundle.tasks}
+    gold = list(read_records(text, options=replace(options, tasks=wanted, kinds=kinds)))
     field = _with_text(line_up(bundle, text, options, n_threads=threads), text)
     annotated = Annotator(bundle, AnnotateConfig(n_threads=threads)).annotate(gold)
     metrics = {"limbeck": _own_metrics(bundle, gold, [a.labels for a in annotated])}

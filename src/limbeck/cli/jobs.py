@@ -19,6 +19,7 @@ from limbeck.runs.table import result_table
 def quiet_libraries() -> None:
     """Our own progress is enough; theirs would break it. Only ever called by a command."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # it tells of every attempt
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     logging.getLogger("nncf").setLevel(logging.ERROR)
 

@@ -105,7 +105,7 @@ def annotate(
     format: Annotated[Format | None, typer.Option(help="default: by the file")] = None,
     output_format: Annotated[OutFormat | None, typer.Option(help="default: as the input")] = None,
     tasks: Annotated[str | None, typer.Option(help="comma-separated; default: all")] = None,
-    probabilities: Annotated[bool, typer.Option(help="add them to JSONL output")] = False,
+    probabilities: Annotated[bool, typer.Option(help="add them (JSONL, CoNLL-U)")] = False,
     engine: EngineOption = "auto",
     threads: ThreadsOption = None,
     workers: Annotated[int | None, typer.Option(min=1, help="batches in flight")] = None,
@@ -144,7 +144,7 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Score a bundle on gold files by the field's own metrics."""
-    from limbeck.cli.texts import evaluate_files
+    from limbeck.cli.evaluate import evaluate_files
 
     _leave(
         narrated(

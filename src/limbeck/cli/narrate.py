@@ -62,6 +62,11 @@ def _remedy(failure: ImportError) -> str:
 
 
 def _complain(message: str, hint: str) -> None:
-    sys.stderr.write(f"error: {message}\n")
+    sys.stderr.write(f"error: {one_line(message)}\n")
     if hint:
-        sys.stderr.write(f"hint: {hint}\n")
+        sys.stderr.write(f"hint: {one_line(hint)}\n")
+
+
+def one_line(text: str) -> str:
+    """What was quoted from a file may hold line ends, or orders to the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,7 +1,7 @@
-"""`limbeck annotate` and `limbeck evaluate`: files through a bundle.
+"""`limbeck annotate`: files through a bundle.
 
 In:  paths and options.
-Out: annotated text on stdout or in a file that is complete or absent; metrics; a summary on stderr.
+Out: annotated text on stdout or in a file that is complete or absent; a summary on stderr.
 """
 
 import json
@@ -13,12 +13,14 @@ from pathlib import Path
 
 from limbeck.artefacts import atomic_file
 from limbeck.bundle import Bundle, load_bundle
+from limbeck.cli.narrate import one_line
 from limbeck.data.files import STDIN, write_blocks
 from limbeck.data.formats import (
     FormatName,
     OutputFormat,
     ReadOptions,
     Skipped,
+    Writer,
     infer_format,
     open_format_writer,
     read_records,
@@ -57,6 +59,11 @@ def annotate_files(job: AnnotateJob) -> int:
     formats = {file: job.format or infer_format(file) for file in job.files}
     written = job.output_format or _natural_output(set(formats.values()))
     span_task = _span_task(bundle, job.tasks, written)
+    if job.probabilities and written == "bio":
+        raise ConfigError(
+            "--probabilities: BIO columns have no place for them",
+            hint="use --output-format jsonl, or conllu, which has them in MISC",
+        )
     for file in job.files:
         if (
             job.output is not None
@@ -77,13 +84,11 @@ def annotate_files(job: AnnotateJob) -> int:
     text_tasks = [task.name for task in bundle.tasks if task.kind in TEXT_KINDS]
     write = open_format_writer(written, span_task=span_task, text_tasks=text_tasks)
     skipped = Skipped()
+    unwritten = Skipped()
     records = _records(job, formats, skipped)
     began = time.perf_counter()
-    with_chances = job.probabilities and written == "jsonl"
-    texts: Iterator[str] = (
-        write(a.record, a.labels, a.probabilities)
-        for a in annotator.stream(records, probabilities=with_chances)
-    )
+    annotated = annotator.stream(records, probabilities=job.probabilities)
+    texts = _texts(annotated, write, unwritten if job.on_error == "skip" else None)
     if written != "jsonl":
         texts = separated(texts)
     if job.output is None:
@@ -92,8 +97,25 @@ def annotate_files(job: AnnotateJob) -> int:
     else:
         with atomic_file(job.output) as target:
             write_blocks(texts, target)
+    annotator.tally.n_records -= unwritten.n_records
+    skipped.join(unwritten)
     _summarise(annotator, skipped, time.perf_counter() - began, as_json=job.as_json)
     return ExitCode.FAILED if skipped.n_records else ExitCode.DONE
+
+
+def _texts(
+    annotated: Iterable[Annotated], write: Writer, unwritten: Skipped | None
+) -> Iterator[str]:
+    """Records as text; one that the format cannot hold is noted and passed over, or raised."""
+    for one in annotated:
+        try:
+            text = write(one.record, one.labels, one.probabilities)
+        except InputError as failure:
+            if unwritten is None:
+                raise
+            unwritten.note(str(failure))
+            continue
+        yield text
 
 
 def check_output(output: Path | None, *, inside: Path | None = None) -> None:
@@ -192,56 +214,4 @@ def _summarise(annotator: Annotator, skipped: Skipped, seconds: float, *, as_jso
         sys.stderr.write(f"{tally.n_windows_cut} long records were read in overlapping windows\n")
     if skipped.n_records:
         sys.stderr.write(f"{skipped.n_records} records skipped:\n")
-        sys.stderr.writelines(f"  {reason}\n" for reason in skipped.reasons)
-
-
-def evaluate_files(
-    folder: Path,
-    gold: Sequence[Path],
-    *,
-    format: FormatName | None,
-    engine: EngineChoice,
-    n_threads: int | None,
-    as_json: bool,
-) -> int:
-    """Score a bundle on gold files."""
-    from limbeck.tasks.metrics import score_all
-
-    bundle = load_bundle(folder)
-    annotator = Annotator(bundle, AnnotateConfig(engine=engine, n_threads=n_threads))
-    records: list[Record] = []
-    for path in gold:
-        name = format or infer_format(str(path))
-        options = ReadOptions(
-            format=name,
-            tasks=_tasks_in(bundle, name),
-            numeric=frozenset(t.name for t in bundle.tasks if t.kind == "regress"),
-            many=frozenset(t.name for t in bundle.tasks if t.kind == "classify_many"),
-        )
-        records += read_records(path, options=options)
-    annotated: list[Annotated] = annotator.annotate(records)
-    scores = score_all(records, [a.labels for a in annotated], bundle.tasks)
-    if not scores:
-        raise InputError(
-            f"{gold[0]}: no labels of this bundle's tasks",
-            hint=f"tasks: {', '.join(task.name for task in bundle.tasks)}",
-        )
-    if as_json:
-        sys.stdout.write(json.dumps({"n_records": len(records), "metrics": scores}) + "\n")
-    else:
-        width = max(len(name) for name in scores)
-        sys.stdout.writelines(f"{name:{width}}  {value:6.2f}\n" for name, value in scores.items())
-    return ExitCode.DONE
-
-
-def _tasks_in(bundle: Bundle, format: FormatName) -> tuple[str, ...]:
-    """Those of the bundle's tasks that files of this format can hold labels for."""
-    names = [task.name for task in bundle.tasks]
-    match format:
-        case "conllu":
-            kinds = ("upos", "xpos", "feats", "lemma", "dep", "ner")
-            return tuple(name for name in names if name in kinds)
-        case "bio":
-            return tuple(task.name for task in bundle.tasks if task.kind == "spans")
-        case _:
-            return tuple(names)
+        sys.stderr.writelines(f"  {one_line(reason)}\n" for reason in skipped.reasons)

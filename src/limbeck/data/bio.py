@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from limbeck.data.conllu import is_conllu
+from limbeck.data.files import sound
 from limbeck.data.options import ReadOptions
 from limbeck.data.records import Labels, Record
 from limbeck.data.tags import check_tag, to_bio
@@ -70,9 +70,13 @@ def read_block(first: int, block: list[str], path: str, layout: BioLayout | None
 
     None for blank lines alone.
     """
+    for line in block:
+        sound(line)
     if layout is None or not any(map(_is_word, block)):
         raw = "".join(block)
-        return None if not raw.strip() else Record(words=(), raw=raw, where=f"{path}:{first}")
+        if not raw.strip():
+            return None
+        return Record(words=(), raw=raw, raw_kind="bio", where=f"{path}:{first}")
     words: list[str] = []
     tags: list[str] = []
     place = 0
@@ -95,7 +99,13 @@ def read_block(first: int, block: list[str], path: str, layout: BioLayout | None
     labels: dict[str, Labels] = {}
     if tags and layout.task is not None:
         labels[layout.task] = to_bio(tags)
-    return Record(words=tuple(words), labels=labels, raw="".join(block), where=f"{path}:{place}")
+    return Record(
+        words=tuple(words),
+        labels=labels,
+        raw="".join(block),
+        raw_kind="bio",
+        where=f"{path}:{place}",
+    )
 
 
 def write_bio(record: Record, predicted: Mapping[str, Labels], task: str) -> str:
@@ -106,16 +116,15 @@ def write_bio(record: Record, predicted: Mapping[str, Labels], task: str) -> str
     found = predicted.get(task)
     assert found is None or isinstance(found, tuple)
     tags = tuple(None if t is None else str(t) for t in found or (None,) * len(record.words))
-    filled = None if is_conllu(record) else _fill_lines(record, tags)
+    filled = _fill_lines(record, tags) if record.raw_kind == "bio" else None
     return filled if filled is not None else _new_lines(record, tags)
 
 
 def _fill_lines(record: Record, tags: Sequence[str | None]) -> str | None:
-    """The record's own lines with new tags; None if they are not of this format."""
+    """The record's own lines with new tags; None if words stand elsewhere than in front."""
     done: list[str] = []
     at = n_columns = 0
-    lines = record.raw.split("\n")
-    for line in lines:
+    for line in record.raw.split("\n"):
         if not _is_word(line):
             done.append(line)
             continue
@@ -130,15 +139,17 @@ def _fill_lines(record: Record, tags: Sequence[str | None]) -> str | None:
             line = kept + tag + line[len(body) :]
         done.append(line)
         at += 1
-    # words without tags, and no blank line after them, may as well be a plain text
-    is_text = n_columns == 1 and (len(lines) < 3 or lines[-2].strip())
-    return None if at != len(tags) or is_text else "\n".join(done)
+    return "\n".join(done) if at == len(tags) else None
 
 
 def _new_lines(record: Record, tags: Sequence[str | None]) -> str:
+    if record.pair:
+        raise InputError(f"{record.where}: BIO columns have no place for a second text")
     for word in record.words:
-        if not word or any(c.isspace() for c in word):
+        if not word or any(c.isspace() for c in word) or word.startswith(DOCSTART):
             raise InputError(f"{record.where}: the word {word!r} cannot stand in BIO columns")
+    if not record.words:
+        return ""
     if all(tag is None for tag in tags):
         return "".join(f"{word}\n" for word in record.words) + "\n"
     rows = [f"{w}\t{t or 'O'}\n" for w, t in zip(record.words, tags, strict=True)]

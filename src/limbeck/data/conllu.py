@@ -5,9 +5,10 @@ Out: records whose `raw` is the sentence byte for byte, with multiword tokens, e
 and MISC; the writer fills columns of words and copies all else.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from limbeck.data.arcs import check_tree
+from limbeck.data.files import sound
 from limbeck.data.records import Arc, Labels, Record, WordLabels
 from limbeck.data.tags import check_tag
 from limbeck.errors import InputError
@@ -15,7 +16,6 @@ from limbeck.errors import InputError
 COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}
 NER_KEY = "NER"
 ALL_TASKS = ("upos", "xpos", "feats", "lemma", "dep")
-_NO_WORD = re.compile(r"\d+[-.]\d+")  # the number of a multiword token or an empty node
 
 
 def blocks(
@@ -50,6 +50,7 @@ def read_block(first: int, block: list[str], path: str, tasks: tuple[str, ...]) 
     places: list[int] = []  # the line of each word
     range_end = 0
     for n, line in enumerate(block, first):
+        sound(line)
         if line[0] == "#" or line.isspace():
             continue
         cells = line.rstrip("\r\n").split("\t")
@@ -82,7 +83,9 @@ def read_block(first: int, block: list[str], path: str, tasks: tuple[str, ...]) 
         known = _labels(task, columns, path, places)
         if any(known):  # no value is an empty text, a None alone is not known
             labels[task] = known
-    return Record(words=columns[1], labels=labels, raw="".join(block), where=where)
+    return Record(
+        words=columns[1], labels=labels, raw="".join(block), raw_kind="conllu", where=where
+    )
 
 
 def _range_end(number: str, due: int, where: str) -> int:
@@ -150,26 +153,8 @@ def _arcs(
             raise InputError(f"{path}:{where}: word {i} is its own head")
         arcs.append(Arc(head, relation))
     if None not in arcs:
-        _check_tree([arc.head for arc in arcs if arc is not None], f"{path}:{places[0]}")
+        check_tree([arc.head for arc in arcs if arc is not None], f"{path}:{places[0]}")
     return tuple(arcs)
-
-
-def _check_tree(heads: list[int], where: str) -> None:
-    if 0 not in heads:
-        raise InputError(f"{where}: no word hangs on the root")
-    safe = [False] * (len(heads) + 1)
-    safe[0] = True
-    for start in range(1, len(heads) + 1):
-        path: list[int] = []
-        node = start
-        while not safe[node]:
-            if node in path:
-                cycle = sorted(path[path.index(node) :])
-                raise InputError(f"{where}: the heads of words {cycle} form a cycle")
-            path.append(node)
-            node = heads[node - 1]
-        for visited in path:
-            safe[visited] = True
 
 
 def _entity(misc: str, where: str) -> str:
@@ -182,14 +167,18 @@ def _entity(misc: str, where: str) -> str:
 
 
 def write_conllu(
-    record: Record, predicted: Mapping[str, Labels], text_tasks: Collection[str] = ()
+    record: Record,
+    predicted: Mapping[str, Labels],
+    text_tasks: Collection[str] = (),
+    probabilities: Mapping[str, object] | None = None,
 ) -> str:
     """A sentence with its predicted columns; from other formats, ten columns are made.
 
     Layers that have no column of their own go to MISC (of words) or to comments (of the text).
-    A word whose label is None keeps what it has.
+    A word whose label is None keeps what it has. Probabilities are layers of their own, named
+    TASK_probability.
     """
-    raw = record.raw if is_conllu(record) else _blank(record)
+    raw = record.raw if record.raw_kind == "conllu" else _blank(record)
     if not predicted or not record.words:
         return raw
     of_text: dict[str, Labels] = {}
@@ -200,6 +189,14 @@ def write_conllu(
         else:
             assert isinstance(labels, tuple)
             of_words.append((task, labels))
+    for task, chances in (probabilities or {}).items():
+        name = f"{task}_probability"
+        if task in text_tasks:
+            if chances is not None:  # a number has none
+                of_text[name] = _shown(chances)
+        else:
+            assert isinstance(chances, tuple)
+            of_words.append((name, tuple(map(_shown, chances))))
     lines = raw.split("\n")
     _fill_words(lines, of_words)
     if of_text:
@@ -263,23 +260,17 @@ def _with_comments(lines: Sequence[str], of_text: Mapping[str, Labels]) -> list[
     return [*kept[:at], *comments, *kept[at:]]
 
 
+def _shown(chances: object) -> str:
+    """Four digits, as JSON lines have them; those of several classes stand beside each other."""
+    if isinstance(chances, tuple):
+        return "|".join(map(_shown, chances))
+    return str(round(float(chances), 4))  # type: ignore[arg-type]
+
+
 def _text_label(label: Labels) -> str:
     if isinstance(label, tuple):
         return "|".join(map(str, label))
     return f"{label:.4f}" if isinstance(label, float) else label
-
-
-def is_conllu(record: Record) -> bool:
-    """Whether `raw` is a sentence of this format that has the record's words."""
-    for line in record.raw.split("\n"):
-        if line and line[0] != "#" and not line.isspace():
-            number, _, rest = line.partition("\t")
-            if rest.count("\t") != 8:
-                return False
-            if number == "1":
-                return rest.partition("\t")[0] == record.words[0]
-            return _NO_WORD.fullmatch(number) is not None
-    return False
 
 
 def _blank(record: Record) -> str:
@@ -287,5 +278,7 @@ def _blank(record: Record) -> str:
         if not word or any(c.isspace() for c in word):
             raise InputError(f"{record.where}: the word {word!r} cannot stand in CoNLL-U")
     lines = [f"# text = {' '.join(record.words)}\n"]
+    if record.pair:
+        lines.append(f"# pair = {' '.join(record.pair)}\n")
     lines += [f"{i}\t{word}" + "\t_" * 8 + "\n" for i, word in enumerate(record.words, 1)]
     return "".join(lines) + "\n" if record.words else ""

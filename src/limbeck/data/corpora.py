@@ -14,6 +14,7 @@ from pathlib import Path
 
 from limbeck.config import CorpusConfig, Recipe, UnlabelledConfig
 from limbeck.data.formats import ReadOptions, read_records
+from limbeck.data.layers import held_layers
 from limbeck.data.raw import sentences
 from limbeck.data.records import Record, record_key
 from limbeck.errors import InputError
@@ -68,9 +69,9 @@ def load_corpora(recipe: Recipe, root: Path) -> Corpora:
     dev: list[Record] = []
     for corpus in recipe.corpus:
         options = _options(corpus, kinds)
-        own_train = list(_read(corpus.train, root, options, corpus.limit))
+        own_train = held_layers(list(_read(corpus.train, root, options, corpus.limit)))
         if corpus.dev is not None:
-            own_dev = list(_read(corpus.dev, root, options, corpus.dev_limit))
+            own_dev = held_layers(list(_read(corpus.dev, root, options, corpus.dev_limit)))
         elif corpus.dev_share > 0:
             own_train, own_dev = split_share(own_train, corpus.dev_share, seed=recipe.seed)
         else:
@@ -117,8 +118,7 @@ def _options(corpus: CorpusConfig, kinds: Mapping[str, TaskKind]) -> ReadOptions
         columns=corpus.columns,
         header=corpus.header,
         strip_prefix=corpus.strip_prefix,
-        numeric=frozenset(t for t in corpus.tasks if kinds[t] == "regress"),
-        many=frozenset(t for t in corpus.tasks if kinds[t] == "classify_many"),
+        kinds={task: kinds[task] for task in corpus.tasks},
     )
 
 

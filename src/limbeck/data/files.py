@@ -1,7 +1,8 @@
 """Text files as streams of numbered lines: plain, .gz, .zst, or standard input.
 
 In:  a path, or "-".
-Out: (line number, line with its end); strict UTF-8, a byte-order mark is passed over.
+Out: (line number, line with its end); strict UTF-8, a byte-order mark is passed over. A line that
+is no UTF-8 comes out as a `BrokenLine`, so that who passes over bad records can go on after it.
 """
 
 import gzip
@@ -22,6 +23,19 @@ STDIN = "-"
 PEEK_BYTES = 1 << 16  # of standard input, to tell its format
 MAX_LINE_BYTES = 1 << 26  # a packed file may hold one line larger than memory
 BLOCK_RECORDS = 512  # joined before they are written
+
+
+class BrokenLine(str):
+    """A line with broken bytes, each shown as U+FFFD; whoever makes a record of it is refused."""
+
+    failure: InputError
+
+
+def sound(line: str) -> str:
+    """The line, or what is wrong with its bytes."""
+    if isinstance(line, BrokenLine):
+        raise line.failure
+    return line
 
 
 @cache
@@ -84,13 +98,20 @@ def decoded_lines(file: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
             try:
                 line = raw.decode("utf-8")
             except UnicodeDecodeError as failure:
-                raise InputError(
-                    f"{path}:{n}: not UTF-8 (byte 0x{raw[failure.start]:02x})",
-                    hint="convert the file, for example with iconv -t utf-8",
-                ) from failure
+                yield n, _broken(raw, f"{path}:{n}", failure)
+                continue
             yield n, line.removeprefix("\ufeff") if n == 1 else line
     except (OSError, EOFError, zlib.error) as failure:  # a damaged archive
         raise InputError(f"{path}:{n + 1}: cannot read on ({failure})") from failure
+
+
+def _broken(raw: bytes, where: str, failure: UnicodeDecodeError) -> BrokenLine:
+    line = BrokenLine(raw.decode("utf-8", "replace"))
+    line.failure = InputError(
+        f"{where}: not UTF-8 (byte 0x{raw[failure.start]:02x})",
+        hint="convert the file, for example with iconv -t utf-8",
+    )
+    return line
 
 
 def split_lines(text: str) -> list[str]:

@@ -4,16 +4,18 @@ In:  a path and `ReadOptions`.
 Out: a stream of records; and writers from records with predictions to text.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Literal, assert_never
 
 from limbeck.data import bio, conllu, jsonl, table
-from limbeck.data.files import STDIN, first_lines_of_stdin, numbered_lines
+from limbeck.data.files import STDIN, first_lines_of_stdin, numbered_lines, sound
+from limbeck.data.json_text import parse_json
 from limbeck.data.options import FORMATS, FormatName, ReadOptions, Skipped
 from limbeck.data.records import Labels, Record
+from limbeck.data.rows import row_text
+from limbeck.data.sniff import sniff_format
 from limbeck.errors import InputError
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "OutputFormat",
     "ReadOptions",
     "Skipped",
+    "Writer",
     "infer_format",
     "open_format_writer",
     "read_records",
@@ -29,6 +32,8 @@ __all__ = [
 
 OutputFormat = Literal["conllu", "bio", "jsonl"]
 Writer = Callable[[Record, Mapping[str, Labels], Mapping[str, object] | None], str]
+
+SNIFFED_LINES = 50
 
 _BY_ENDING: dict[str, FormatName] = {
     ".conllu": "conllu",
@@ -38,6 +43,7 @@ _BY_ENDING: dict[str, FormatName] = {
     ".iob2": "bio",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "jsonl",  # an array or an object over many lines is told to be none
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
@@ -46,7 +52,7 @@ _BY_ENDING: dict[str, FormatName] = {
 
 
 def infer_format(path: str) -> FormatName:
-    """By the ending under .gz or .zst, else by the first lines."""
+    """By the ending under .gz or .zst, else by the first lines if they leave no doubt."""
     if path.startswith("hub:"):
         return "hub"
     name = Path(path).name.removesuffix(".gz").removesuffix(".zst")
@@ -54,22 +60,8 @@ def infer_format(path: str) -> FormatName:
     if ending in _BY_ENDING:
         return _BY_ENDING[ending]
     if path == STDIN:
-        return _by_first_lines(first_lines_of_stdin()[:50])
-    return _by_first_lines([line for _, line in islice(numbered_lines(path), 50)])
-
-
-def _by_first_lines(lines: list[str]) -> FormatName:
-    real = [line.rstrip("\r\n") for line in lines if line.strip()]
-    if not real:
-        return "lines"
-    if all(line.startswith("#") or line.count("\t") == 9 for line in real):
-        return "conllu"
-    if real[0].startswith("{"):
-        return "jsonl"
-    tags = [line.split()[-1] for line in real if not line.startswith(bio.DOCSTART)]
-    if all(tag == "O" or tag[:2] in ("B-", "I-", "E-", "S-") for tag in tags):
-        return "bio"
-    return "lines"
+        return sniff_format(first_lines_of_stdin()[:SNIFFED_LINES])
+    return sniff_format([line for _, line in islice(numbered_lines(path), SNIFFED_LINES)])
 
 
 def read_records(
@@ -125,9 +117,7 @@ def _makers(name: str, format: FormatName, options: ReadOptions) -> Iterator[Mak
                 yield lambda r=row: table.read_row(r, options)  # type: ignore[misc]
         case "lines":
             for n, line in numbered_lines(name):
-                yield lambda n=n, line=line: Record(  # type: ignore[misc]
-                    words=tuple(line.split()), raw=line, where=f"{name}:{n}"
-                )
+                yield lambda n=n, line=line: _text_record(line, f"{name}:{n}")  # type: ignore[misc]
         case "parquet":
             from limbeck.data.parquet import objects
 
@@ -144,23 +134,18 @@ def _object_makers(
     objects: Iterable[tuple[str, dict[str, object]]], options: ReadOptions
 ) -> Iterator[Maker]:
     for where, value in objects:
-        yield lambda w=where, v=value: jsonl.read_object(v, w, "", options)  # type: ignore[misc]
+        yield lambda w=where, v=value: jsonl.read_object(v, w, row_text(v), options)  # type: ignore[misc]
 
 
 def _json_record(line: str, where: str, options: ReadOptions) -> Record:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as failure:
-        raise InputError(f"{where}: not JSON ({failure})") from failure
-    if "\\u" in line:  # JSON can spell half of a surrogate pair, which no UTF-8 can hold
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as failure:
-            raise InputError(
-                f"{where}: half of a surrogate pair (\\u{ord(failure.object[failure.start]):04x})",
-                hint="the text was cut within a character",
-            ) from failure
+    value = parse_json(sound(line), where)
     return jsonl.read_object(value, where, line.strip(), options)
+
+
+def _text_record(line: str, where: str) -> Record:
+    """A line of text is text, whatever it looks like; only its end is not part of it."""
+    raw = sound(line).removesuffix("\n").removesuffix("\r")
+    return Record(words=tuple(raw.split()), raw=raw, where=where)
 
 
 def open_format_writer(
@@ -172,7 +157,9 @@ def open_format_writer(
     """
     match name:
         case "conllu":
-            return lambda record, predicted, _: conllu.write_conllu(record, predicted, text_tasks)
+            return lambda record, predicted, chances: conllu.write_conllu(
+                record, predicted, text_tasks, chances
+            )
         case "bio":
             return lambda record, predicted, _: bio.write_bio(record, predicted, span_task)
         case "jsonl":

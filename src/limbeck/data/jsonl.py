@@ -1,18 +1,22 @@
 """JSON lines: one object a record, labels under the tasks' names.
 
 In:  {"text": ...} or {"words": [...]}, perhaps "pair".
-Out: records; the writer adds to the object that came in, keys in their order.
+Out: records; the writer adds to the object that came in, all else in it as it was written.
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from limbeck.data.gold import gold_label
+from limbeck.data.json_text import members
 from limbeck.data.options import ReadOptions
-from limbeck.data.records import Arc, Labels, Record
+from limbeck.data.records import Labels, Record
 from limbeck.errors import InputError
+from limbeck.tasks.base import WORD_KINDS
 
 TEXT_KEYS = ("text", "words", "pair")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def read_object(value: object, where: str, raw: str, options: ReadOptions) -> Record:
@@ -21,15 +25,25 @@ def read_object(value: object, where: str, raw: str, options: ReadOptions) -> Re
         raise InputError(f"{where}: not a JSON object")
     names = {key: str(options.columns.get(key, key)) for key in TEXT_KEYS}
     words = _words(value, names, where)
-    pair = value.get(names["pair"], "")
-    if not isinstance(pair, str):
+    pair = value.get(names["pair"])
+    if not isinstance(pair, str | None):
         raise InputError(f"{where}: {names['pair']!r} must be a text")
     labels: dict[str, Labels] = {}
     for task in options.tasks or ():
         key = str(options.columns.get(task, task))
         if value.get(key) is not None:
-            labels[task] = _label(value[key], task, words, where, options)
-    return Record(words=words, pair=tuple(pair.split()), labels=labels, raw=raw, where=where)
+            kind = options.kinds.get(task)
+            if pair and kind in WORD_KINDS:
+                raise InputError(f"{where}: {task!r} labels words, and a pair has none of its own")
+            labels[task] = gold_label(value[key], kind, task=task, n_words=len(words), where=where)
+    return Record(
+        words=words,
+        pair=tuple((pair or "").split()),
+        labels=labels,
+        raw=raw,
+        raw_kind="object",
+        where=where,
+    )
 
 
 def _words(value: dict[str, Any], names: Mapping[str, str], where: str) -> tuple[str, ...]:
@@ -44,97 +58,53 @@ def _words(value: dict[str, Any], names: Mapping[str, str], where: str) -> tuple
     if not isinstance(text, str):
         raise InputError(
             f"{where}: neither a text {names['text']!r} nor a list {names['words']!r}",
-            hint=f"keys here: {', '.join(map(str, value))}",
+            hint=f"keys here: {', '.join(list(map(str, value))[:20])}",
         )
     return tuple(text.split())
-
-
-def _label(
-    given: Any,
-    task: str,
-    words: tuple[str, ...],
-    where: str,
-    options: ReadOptions,
-) -> Labels:
-    if any(isinstance(label, dict) for label in (given if isinstance(given, list) else [given])):
-        raise InputError(f"{where}: {task!r} holds an object where a label is due")
-    if task in options.numeric:
-        return number(given, task, where)
-    if task in options.many:
-        if not isinstance(given, list):
-            raise InputError(f"{where}: {task!r} must be a list of labels")
-        return tuple(str(label) for label in given)
-    if not isinstance(given, list):
-        return str(given)
-    if len(given) != len(words):
-        raise InputError(f"{where}: {len(given)} labels of {task!r} for {len(words)} words")
-    if any(isinstance(label, list) for label in given):
-        return tuple(_arc(label, task, len(words), where) for label in given)
-    return tuple(None if label is None else str(label) for label in given)
-
-
-def _arc(label: object, task: str, n_words: int, where: str) -> Arc | None:
-    if label is None:
-        return None
-    if (
-        not isinstance(label, list)
-        or len(label) != 2
-        or not isinstance(label[0], int)
-        or not 0 <= label[0] <= n_words
-    ):
-        raise InputError(
-            f"{where}: {label!r} of {task!r} is no [head, relation] with a head from 0 to {n_words}"
-        )
-    return Arc(label[0], str(label[1]))
-
-
-def number(given: object, task: str, where: str) -> float:
-    """A label that must be a finite number."""
-    try:
-        value = float(str(given))
-    except ValueError as failure:
-        raise InputError(f"{where}: {task!r} is {given!r}, not a number") from failure
-    if value != value or value in (float("inf"), float("-inf")):
-        raise InputError(f"{where}: {task!r} is {given!r}, not a finite number")
-    return value
 
 
 def write_jsonl(
     record: Record, predicted: Mapping[str, Labels], probabilities: Mapping[str, object] | None
 ) -> str:
     """The object that came in, or one made of the words, with the predictions added."""
-    value = _own_object(record) or _new_object(record)
-    value |= predicted
+    added: dict[str, object] = dict(predicted)
     for task, chances in (probabilities or {}).items():
         if chances is not None:
-            value[f"{task}_probability"] = _rounded(chances)
-    return json.dumps(value, ensure_ascii=False) + "\n"
+            added[f"{task}_probability"] = _rounded(chances)
+    if record.raw_kind == "object" and record.raw:
+        return _with_members(record, added) + "\n"
+    return _encoded(_new_object(record) | added, record) + "\n"
 
 
-def _own_object(record: Record) -> dict[str, object] | None:
-    """The object that the record was read from; a plain text may begin with a brace too."""
-    if not record.raw.startswith("{"):
-        return None
-    try:
-        value = json.loads(record.raw)
-    except ValueError:
-        return None
-    # which keys hold the text is the reader's option, so look for one that does
-    is_own = any(
-        tuple(v.split() if isinstance(v, str) else v) == record.words
-        for v in value.values()
-        if isinstance(v, (str, list))
-    )
-    return value if is_own else None
+def _with_members(record: Record, added: Mapping[str, object]) -> str:
+    """The record's own object as it was written, with members set."""
+    own = record.raw
+    if not added:
+        return own
+    # mostly nothing is replaced, and then nothing needs to be taken apart
+    if "\\u" not in own and not any(f'"{key}"' in own for key in added):
+        return f"{own[:-1].rstrip()}, {_encoded(added, record)[1:]}"
+    texts = {member.key: member.text for member in members(own)}
+    for key, value in added.items():
+        texts[key] = _encoded({key: value}, record)[1:-1]
+    return "{" + ", ".join(texts.values()) + "}"
 
 
 def _new_object(record: Record) -> dict[str, object]:
-    text = record.raw.rstrip("\r\n")
-    is_text = record.raw and "\n" not in text and tuple(text.split()) == record.words
-    value: dict[str, object] = {"text": text} if is_text else {"words": list(record.words)}
+    is_text = record.raw_kind == "text" and tuple(record.raw.split()) == record.words
+    value: dict[str, object] = {"text": record.raw} if is_text else {"words": record.words}
     if record.pair:
         value["pair"] = " ".join(record.pair)
     return value
+
+
+def _encoded(value: Mapping[str, object], record: Record) -> str:
+    try:
+        return _ENCODER.encode(value)
+    except ValueError as failure:
+        raise InputError(
+            f"{record.where}: a label is no finite number, which JSON cannot hold"
+        ) from failure
 
 
 def _rounded(chances: object) -> object:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from limbeck.tasks.base import TaskKind
+
 FormatName = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines", "hub"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 MAX_LISTED = 20
@@ -22,8 +24,8 @@ class ReadOptions:
     columns: Mapping[str, str | int] = field(default_factory=dict)
     header: bool | None = None  # tables; None: there is one if a column is given by name
     strip_prefix: str = ""
-    numeric: frozenset[str] = frozenset()  # tasks whose labels are numbers
-    many: frozenset[str] = frozenset()  # tasks with several labels a text
+    kinds: Mapping[str, TaskKind] = field(default_factory=dict)  # of tasks; else by the shape
+    on_missing: Literal["stop", "leave"] = "stop"  # a table without the column of a task
     on_error: Literal["stop", "skip"] = "stop"
 
 
@@ -38,3 +40,8 @@ class Skipped:
         self.n_records += 1
         if len(self.reasons) < MAX_LISTED:
             self.reasons.append(reason)
+
+    def join(self, other: "Skipped") -> None:
+        """Add what was passed over elsewhere."""
+        self.n_records += other.n_records
+        self.reasons = [*self.reasons, *other.reasons][:MAX_LISTED]

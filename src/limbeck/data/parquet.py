@@ -22,7 +22,12 @@ def objects(path: str) -> Iterator[tuple[str, dict[str, object]]]:
         ) from missing
     n = 0
     try:
-        for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS):
+        file = pq.ParquetFile(path)
+        names = file.schema_arrow.names
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"{path}: two columns are called {name!r}", hint="rename one")
+        for batch in file.iter_batches(batch_size=BATCH_ROWS):
             for value in batch.to_pylist():
                 n += 1
                 yield f"{path}:row {n}", value

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Arc(NamedTuple):
@@ -22,6 +22,9 @@ class Arc(NamedTuple):
 # are a tuple with one entry for each word, None where the corpus has none.
 WordLabels = tuple[str | None, ...] | tuple[Arc | None, ...]
 Labels = str | float | WordLabels
+
+# What `raw` is. Told by the reader: a plain line may look like a line of any other format.
+RawKind = Literal["text", "conllu", "bio", "object"]
 
 NO_LABELS: Mapping[str, Labels] = MappingProxyType({})
 
@@ -40,6 +43,7 @@ class Record:
         default_factory=lambda: NO_LABELS
     )  # task name -> gold labels
     raw: str = ""  # as it stood in the file; its format's writer copies what it does not annotate
+    raw_kind: RawKind = "text"
     where: str = ""  # "file:line", for messages
 
 

@@ -9,12 +9,23 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from limbeck.data.jsonl import number
+from limbeck.data.files import MAX_LINE_BYTES, BrokenLine
+from limbeck.data.gold import number
 from limbeck.data.options import ReadOptions
 from limbeck.data.records import Labels, Record
+from limbeck.data.rows import row_text
 from limbeck.errors import InputError
+from limbeck.tasks.base import WORD_KINDS
 
 MANY_SEPARATOR = "|"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What stands where, the same for all rows."""
+
+    places: Mapping[str, int]  # field -> position
+    names: Sequence[str]  # of all columns, as the row's object has them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,55 +34,63 @@ class Row:
 
     where: str
     cells: Sequence[str]
-    places: Mapping[str, int]  # field -> position
-    failure: str = ""
+    layout: Layout
+    failure: InputError | None = None
 
 
 def read_table(
     lines: Iterable[tuple[int, str]], path: str, options: ReadOptions, *, delimiter: str
 ) -> Iterator[Row]:
     """Rows with where they stand and the position of each field."""
-    places: Mapping[str, int] | None = None
+    layout: Layout | None = None
     has_header = options.header
     if has_header is None:
         has_header = not options.columns or any(
             isinstance(column, str) for column in options.columns.values()
         )
-    rows = _unquoted(lines) if delimiter == "\t" else _quoted(lines, delimiter, path)
+    rows = _unquoted(lines, path) if delimiter == "\t" else _quoted(lines, delimiter, path)
     for n, cells in rows:
         where = f"{path}:{n}"
-        if isinstance(cells, str):
-            if places is None:
-                raise InputError(f"{where}: {cells}")
-            yield Row(where=where, cells=(), places=places, failure=cells)
+        if isinstance(cells, InputError):
+            if layout is None:
+                raise cells
+            yield Row(where=where, cells=(), layout=layout, failure=cells)
             continue
-        if places is None:
-            places = _places(cells if has_header else None, len(cells), where, options)
+        if layout is None:
+            layout = _layout(cells if has_header else None, len(cells), where, options)
             if has_header:
                 continue
-        yield Row(where=where, cells=cells, places=places)
+        yield Row(where=where, cells=cells, layout=layout)
 
 
-def _unquoted(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+def _unquoted(
+    lines: Iterable[tuple[int, str]], path: str
+) -> Iterator[tuple[int, list[str] | InputError]]:
     """Cells of TSV; a quote is a character like others, as real files have stray ones."""
     for n, line in lines:
         text = line.rstrip("\r\n")
-        if text:
+        if isinstance(line, BrokenLine):
+            yield n, line.failure
+        elif text:
             yield n, text.split("\t")
 
 
 def _quoted(
     lines: Iterable[tuple[int, str]], delimiter: str, path: str
-) -> Iterator[tuple[int, list[str] | str]]:
+) -> Iterator[tuple[int, list[str] | InputError]]:
     """Cells of CSV with the line on which the row begins, or what is wrong with it."""
     at = 0
+    broken: InputError | None = None  # the first broken line of a row
 
     def texts() -> Iterator[str]:
-        nonlocal at
+        nonlocal at, broken
         for n, line in lines:
             at = n
+            if isinstance(line, BrokenLine):
+                broken = broken or line.failure
             yield line
 
+    csv.field_size_limit(MAX_LINE_BYTES)  # the library's own would refuse texts of 128 kB
     reader = csv.reader(texts(), delimiter=delimiter, strict=True)
     while True:
         begin = at + 1
@@ -87,10 +106,36 @@ def _quoted(
                     f"{at - begin} lines after it with it",
                     hint="close it, or double it if it stands for itself",
                 ) from failure
-            yield begin, str(failure)
+            yield begin, broken or InputError(f"{path}:{begin}: {failure}")
+            broken = None
             continue
-        if cells:
+        if broken is not None:
+            yield begin, broken
+            broken = None
+        elif cells:
             yield begin, cells
+
+
+def _layout(
+    header: Sequence[str] | None, n_columns: int, where: str, options: ReadOptions
+) -> Layout:
+    """Columns of the fields that are asked for, and names for all."""
+    for task in options.tasks or ():
+        if options.kinds.get(task) in WORD_KINDS:
+            raise InputError(
+                f"{where}: {task!r} labels words, and a table has labels of whole texts alone",
+                hint="give labels of words as CoNLL-U, BIO or JSON lines",
+            )
+    places = _places(header, n_columns, where, options)
+    fields = {place: field for field, place in places.items()}
+    names = [
+        (name if header else fields.get(i)) or f"column {i + 1}"
+        for i, name in enumerate(header or [""] * n_columns)
+    ]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{where}: two columns are called {name!r}", hint="rename one of them")
+    return Layout(places=places, names=names)
 
 
 def _places(
@@ -99,11 +144,14 @@ def _places(
     """Where each field stands: text, pair, and the tasks."""
     wanted: dict[str, str | int] = dict(options.columns)
     for task in options.tasks or ():
-        wanted.setdefault(task, task)
+        if options.on_missing == "stop" or task in (header or ()):
+            wanted.setdefault(task, task)
     if "words" in wanted:  # a cell holds a text either way
         wanted.setdefault("text", wanted.pop("words"))
     if "text" not in wanted:
         wanted["text"] = "text" if header is not None else 1
+        if "pair" in (header or ()):  # both by their usual names, as in JSON lines
+            wanted.setdefault("pair", "pair")
     places: dict[str, int] = {}
     for field, column in wanted.items():
         if isinstance(column, int):
@@ -125,22 +173,38 @@ def _places(
 
 def read_row(row: Row, options: ReadOptions) -> Record:
     """Make a record of one row; an empty cell is no label."""
-    if row.failure:
-        raise InputError(f"{row.where}: {row.failure}")
-    cells, places, where = row.cells, row.places, row.where
+    if row.failure is not None:
+        raise row.failure
+    cells, places, where = row.cells, row.layout.places, row.where
     if len(cells) <= max(places.values()):
         raise InputError(f"{where}: {len(cells)} columns, {max(places.values()) + 1} are needed")
     labels: dict[str, Labels] = {}
     for task in options.tasks or ():
-        cell = cells[places[task]]
-        if task in options.many:  # none of the classes is an answer too
+        if task not in places:
+            continue
+        cell, kind = cells[places[task]], options.kinds.get(task)
+        if kind == "classify_many":  # none of the classes is an answer too
             labels[task] = tuple(part for part in cell.split(MANY_SEPARATOR) if part)
-        elif task in options.numeric and cell:
+        elif kind == "regress" and cell:
             labels[task] = number(cell, task, where)
         elif cell:
             labels[task] = cell
     pair = cells[places["pair"]] if "pair" in places else ""
-    text = cells[places["text"]]
     return Record(
-        words=tuple(text.split()), pair=tuple(pair.split()), labels=labels, raw=text, where=where
+        words=tuple(cells[places["text"]].split()),
+        pair=tuple(pair.split()),
+        labels=labels,
+        raw=row_text(_object(row)),
+        raw_kind="object",
+        where=where,
     )
+
+
+def _object(row: Row) -> dict[str, str]:
+    """All cells by their columns' names; a row may have fewer than others, or more."""
+    more = range(len(row.layout.names) + 1, len(row.cells) + 1)
+    names = [*row.layout.names, *(f"column {i}" for i in more)]
+    value = dict(zip(names, row.cells, strict=False))
+    if len(value) < len(row.cells):
+        raise InputError(f"{row.where}: {len(row.cells)} columns, more than have names")
+    return value

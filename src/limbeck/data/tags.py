@@ -12,9 +12,14 @@ from limbeck.errors import InputError
 _TAG = re.compile(r"O|[BIES]-.+")
 
 
+def is_tag(text: str) -> bool:
+    """Whether a text can be a tag of a span."""
+    return _TAG.fullmatch(text) is not None
+
+
 def check_tag(tag: str, where: str) -> None:
     """Refuse what is no tag of a span."""
-    if not _TAG.fullmatch(tag):
+    if not is_tag(tag):
         raise InputError(f"{where}: {tag!r} is no BIO tag", hint="tags are O, B-TYPE or I-TYPE")
 
 

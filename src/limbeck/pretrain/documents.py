@@ -7,7 +7,7 @@ Out: the sentences of each document, in order. A document without a sentence is 
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from limbeck.data.files import numbered_lines
+from limbeck.data.files import numbered_lines, sound
 from limbeck.data.raw import sentence_texts
 from limbeck.pretrain.config import DocumentStyle
 
@@ -22,7 +22,7 @@ def documents(
 
 
 def _of_file(file: str, style: DocumentStyle) -> Iterator[Sentences]:
-    lines = (list(sentence_texts(line)) for _, line in numbered_lines(file))
+    lines = (list(sentence_texts(sound(line))) for _, line in numbered_lines(file))
     match style:
         case "lines":
             yield from filter(None, lines)

@@ -21,6 +21,7 @@ from limbeck.runs.plan import model_hash
 from limbeck.runs.stages import Stage
 from limbeck.train.architectures import Family
 from limbeck.train.backbones import load_pretrained, resolve_model
+from limbeck.train.devices import pick_device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ def prepare(
 ) -> Prepared:
     """Read and check everything that can be checked before work begins."""
     recipe = read_pretrain_recipe(recipe_path)
+    pick_device(recipe.device)  # told now, not after the text has been cut
     root = root if root is not None else recipe_path.parent
     beside = models if models is not None else recipe_path.parent
     files = tuple(_found(name, root) for name in recipe.text.files)

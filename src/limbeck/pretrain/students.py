@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import torch
-from transformers import AutoConfig, AutoModel, PretrainedConfig
+from transformers import AutoModel, PretrainedConfig
 
 from limbeck.errors import ConfigError
 from limbeck.pretrain.config import ModelConfig, PretrainRecipe
@@ -22,6 +22,7 @@ from limbeck.train.backbones import (
     load_pretrained,
 )
 from limbeck.train.dropout import ByteDropout
+from limbeck.train.hub_models import read_config
 
 _DROPOUT = ("hidden_dropout_prob", "dropout")  # the families' names for it
 
@@ -94,8 +95,8 @@ def random_network(
 def teacher_config(reference: str) -> PretrainedConfig:
     """Look at a teacher before it is loaded."""
     try:
-        config = AutoConfig.from_pretrained(reference, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as failure:
+        config = read_config(reference)
+    except ConfigError as failure:
         raise ConfigError(
             f"teacher {reference!r} is neither a folder nor reachable on the hub",
             hint="offline: name a folder that limbeck pretrain or save_pretrained wrote",

@@ -18,6 +18,7 @@ from limbeck.data.records import Record
 from limbeck.errors import ConfigError, InputError
 from limbeck.progress import NoProgress, Progress
 from limbeck.runs import work
+from limbeck.runs.checks import check_work
 from limbeck.runs.lock import locked
 from limbeck.runs.packing import pack
 from limbeck.runs.plan import RunPlan, TextHashes, model_hash, plan_run, recipe_hash
@@ -75,12 +76,14 @@ def prepare(
         labels={task.name: codec_hash(task.codec) for task in tasks},
     )
     plan = plan_run(recipe, text, {ref: model_hash(model) for ref, model in found.items()})
+    folder = run if run is not None else Path("runs") / recipe.name
+    check_work(recipe, plan, found, folder)
     return Prepared(
         job=work.Job(recipe=recipe, corpora=corpora, tasks=tasks, progress=progress),
         plan=plan,
         models=found,
         recipe_text=recipe_path.read_text(encoding="utf-8"),
-        run=run if run is not None else Path("runs") / recipe.name,
+        run=folder,
     )
 
 

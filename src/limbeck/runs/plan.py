@@ -113,6 +113,12 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
     )
     # a recipe that says nothing for the card keeps the bundles that it has
     card = {} if recipe.card == CardConfig() else {"card": recipe.card.model_dump()}
+    for student in recipe.student.listed:
+        if student.states > 0 and recipe.targets.states is None:
+            raise ConfigError(
+                f"student {student.name}: states = {student.states} without [targets] states",
+                hint="name there the teacher whose states are written down",
+            )
     students: list[StudentPlan] = []
     names = [t.name for t in teachers]
     for student in recipe.student.listed if not recipe.student.floor else ():

@@ -9,16 +9,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transformers import AutoConfig
+from transformers import PretrainedConfig
 
 from limbeck.config import StudentModel
 from limbeck.errors import ConfigError
+from limbeck.runs.checks import teacher_body
 from limbeck.runs.pipeline import Prepared
 from limbeck.runs.plan import TeacherPlan, model_hash
 from limbeck.search.candidates import Start
 from limbeck.search.estimate import candidate_seconds, search_seconds
 from limbeck.search.floor import Floor, floors_of
 from limbeck.search.ladder import Base, auto_ladder, in_order
+from limbeck.train.fits import check_student
+from limbeck.train.hub_models import read_config
 from limbeck.train.slicing import SLICEABLE
 
 # of a plan made before any teacher has trained here
@@ -56,7 +59,10 @@ def plan_search(
         [s.model for s in listed] or [recipe.student.base or recipe.teacher[-1].model]
     )
     starts = {ref: _start(prepared, ref) for ref in references}
-    bases = {ref: _base(prepared, ref) for ref in references}
+    bodies = {ref: _body(prepared, ref) for ref in references}
+    for student in listed:
+        check_student(student, bodies[student.model])
+    bases = {ref: _base(ref, body) for ref, body in bodies.items()}
     ladder: list[StudentModel] = list(listed)
     if not ladder:
         (base,) = bases.values()
@@ -122,16 +128,15 @@ def _teacher(prepared: Prepared, reference: str) -> TeacherPlan:
     raise ConfigError(f"base {reference!r}: no such teacher", hint=f"teachers: {known}")
 
 
-def _base(prepared: Prepared, reference: str) -> Base:
-    """Sizes of an encoder, from its config alone."""
+def _body(prepared: Prepared, reference: str) -> PretrainedConfig:
     if reference.startswith("teacher:"):
-        source = prepared.models[_teacher(prepared, reference).config.model]
-    else:
-        source = prepared.models[reference]
-    try:
-        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
-    except (OSError, ValueError) as failure:
-        raise ConfigError(f"base {reference!r}: no readable config") from failure
+        teacher = _teacher(prepared, reference)
+        return read_config(teacher_body(teacher, prepared.models, prepared.run))
+    return read_config(prepared.models[reference])
+
+
+def _base(reference: str, config: PretrainedConfig) -> Base:
+    """Sizes of an encoder, from its config alone."""
     return Base(
         model=reference,
         n_layers=int(config.num_hidden_layers),

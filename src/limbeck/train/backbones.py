@@ -18,8 +18,9 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, PretrainedConfig,
 
 from limbeck.data.pieces import Piecer
 from limbeck.data.vocabulary import load_tokenizer, tokenizer_from_text
-from limbeck.errors import ConfigError, first_line
+from limbeck.errors import ConfigError
 from limbeck.train.dropout import quicken_dropout
+from limbeck.train.hub_models import load_named
 
 # Rows longer than this are cut into windows even where a backbone has no limit (XLNet) or a very
 # high one: attention costs grow with the square of the length.
@@ -130,34 +131,34 @@ def resolve_model(reference: str, *, relative_to: Path) -> str:
 
 def load_pretrained(reference: str) -> Pretrained:
     """Load weights and tokenizer from a folder or from the hub."""
-    try:
-        config = AutoConfig.from_pretrained(reference, trust_remote_code=False)
-        for name in ATTENTION_DROPOUT:
-            if hasattr(config, name):
-                setattr(config, name, 0.0)
-        model = AutoModel.from_pretrained(
-            reference,
-            config=config,
-            trust_remote_code=False,
-            use_safetensors=True,  # the other format is pickle
-            dtype=torch.float32,
-        )
-        tokenizer = _tokenizer(reference)
-    except (OSError, ValueError, KeyError, ImportError) as failure:
-        raise ConfigError(
-            f"model {reference!r} is neither a folder nor reachable on the hub "
-            f"({first_line(failure)})",
-            hint="offline: copy the model's folder (config.json, model.safetensors, "
-            "tokenizer.json) here and name that folder",
-        ) from failure
-    return Pretrained(backbone=Backbone(model), tokenizer=tokenizer)
+    return load_named(reference, lambda is_local: _load(reference, is_local))
 
 
-def _tokenizer(reference: str) -> Tokenizer:
+def _load(reference: str, is_local: bool) -> Pretrained:
+    config = AutoConfig.from_pretrained(
+        reference, trust_remote_code=False, local_files_only=is_local
+    )
+    for name in ATTENTION_DROPOUT:
+        if hasattr(config, name):
+            setattr(config, name, 0.0)
+    model = AutoModel.from_pretrained(
+        reference,
+        config=config,
+        trust_remote_code=False,
+        use_safetensors=True,  # the other format is pickle
+        dtype=torch.float32,
+        local_files_only=is_local,
+    )
+    return Pretrained(backbone=Backbone(model), tokenizer=_tokenizer(reference, is_local))
+
+
+def _tokenizer(reference: str, is_local: bool) -> Tokenizer:
     path = Path(reference) / "tokenizer.json"
     if path.is_file():
         return load_tokenizer(path)
-    fast = AutoTokenizer.from_pretrained(reference, use_fast=True, trust_remote_code=False)
+    fast = AutoTokenizer.from_pretrained(
+        reference, use_fast=True, trust_remote_code=False, local_files_only=is_local
+    )
     return tokenizer_from_text(fast.backend_tokenizer.to_str())
 
 
@@ -167,8 +168,7 @@ def keep_layers(backbone: Backbone, layers: Sequence[int]) -> Backbone:
     ALBERT repeats one layer: there only the number of repetitions changes.
     """
     n_layers = backbone.n_layers
-    if not layers or not all(0 <= i < n_layers for i in layers):
-        raise ConfigError(f"layers {list(layers)}: the backbone has layers 0 to {n_layers - 1}")
+    check_layers(layers, n_layers)
     config = backbone.config
     if config.model_type != "albert":
         stacks = [
@@ -186,6 +186,14 @@ def keep_layers(backbone: Backbone, layers: Sequence[int]) -> Backbone:
         config.layer_types = [kinds[i] for i in layers]
     config.num_hidden_layers = len(layers)
     return backbone
+
+
+def check_layers(layers: Sequence[int], n_layers: int) -> None:
+    """Refuse layers that are not there, and the same one twice: it would be one module."""
+    if not layers or not all(0 <= i < n_layers for i in layers):
+        raise ConfigError(f"layers {list(layers)}: the backbone has layers 0 to {n_layers - 1}")
+    if len(set(layers)) < len(layers):
+        raise ConfigError(f"layers {list(layers)}: the same layer twice")
 
 
 def pick_layers(n_layers: int, n_kept: int, how: str) -> list[int]:

@@ -9,14 +9,24 @@ from typing import Literal
 
 import torch
 
+from limbeck.errors import ConfigError
+
 Precision = Literal["auto", "fp32", "bf16"]
 
 
 def pick_device(name: str) -> torch.device:
-    """ "auto" takes a GPU where torch sees one."""
+    """ "auto" takes a GPU where torch sees one; a device that cannot hold a number is refused."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(name)
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, ImportError) as failure:  # by kind of device
+        raise ConfigError(
+            f"device {name!r}: torch has no such device here",
+            hint="auto, cpu, cuda where torch sees a GPU, cuda:1 for the second",
+        ) from failure
+    return device
 
 
 def cpu_has_bf16() -> bool:

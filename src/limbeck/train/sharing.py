@@ -7,7 +7,7 @@ The piece vectors V x H become V x E and E x H by singular values, E being small
 
 import torch
 from torch import Tensor
-from transformers import AlbertConfig, AlbertModel
+from transformers import AlbertConfig, AlbertModel, PretrainedConfig
 
 from limbeck.errors import ConfigError
 from limbeck.train.backbones import Backbone
@@ -30,15 +30,9 @@ _NOISE = 1e-6  # added to singular values that nothing uses, before dividing by 
 def share_layer(backbone: Backbone, *, layer: int, repeats: int, embedding: int) -> Backbone:
     """Repeat `layer` (counted from 0) `repeats` times behind piece vectors of size `embedding`."""
     config = backbone.config
-    if config.model_type != "bert":
-        raise ConfigError(
-            f"{config.model_type}: its layers cannot be shared",
-            hint="start from a BERT-like encoder; MiniLM is one",
-        )
+    check_shareable(config, embedding=embedding)
     if not 0 <= layer < backbone.n_layers:
         raise ConfigError(f"layer {layer}: the backbone has layers 0 to {backbone.n_layers - 1}")
-    if not 0 < embedding <= backbone.hidden_size:
-        raise ConfigError(f"embedding {embedding}: must be at most {backbone.hidden_size}")
     shared = AlbertModel(
         AlbertConfig(
             vocab_size=config.vocab_size,
@@ -64,6 +58,17 @@ def share_layer(backbone: Backbone, *, layer: int, repeats: int, embedding: int)
     wanted |= _factorised(given, embedding)
     shared.load_state_dict(wanted)
     return Backbone(shared)
+
+
+def check_shareable(config: PretrainedConfig, *, embedding: int) -> None:
+    """Refuse an encoder of another build, and piece vectors wider than its own."""
+    if config.model_type != "bert":
+        raise ConfigError(
+            f"{config.model_type}: its layers cannot be shared",
+            hint="start from a BERT-like encoder; MiniLM is one",
+        )
+    if not 0 < embedding <= config.hidden_size:
+        raise ConfigError(f"embedding {embedding}: must be at most {config.hidden_size}")
 
 
 def _factorised(given: dict[str, Tensor], size: int) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModel
+from transformers import AutoModel, PretrainedConfig
 
 from limbeck.data.pieces import Batch
 from limbeck.errors import ConfigError
@@ -64,6 +64,24 @@ class Importance:
     ffn: Tensor  # (n_layers, intermediate_size)
 
 
+def narrow_sizes(config: PretrainedConfig, *, width: int, ffn: int | None) -> tuple[int, int]:
+    """Dimensions of a head and intermediate units of the narrow encoder, if it can be one."""
+    if config.model_type not in SLICEABLE:
+        raise ConfigError(
+            f"{config.model_type}: its width cannot be cut",
+            hint=f"families whose width can: {', '.join(SLICEABLE)}",
+        )
+    size = int(config.hidden_size) // int(config.num_attention_heads)
+    if not 0 < width <= config.hidden_size or width % size:
+        raise ConfigError(
+            f"width {width}: must be a multiple of {size}, at most {config.hidden_size}"
+        )
+    n_units = ffn or config.intermediate_size * width // config.hidden_size
+    if not 0 < n_units <= config.intermediate_size:
+        raise ConfigError(f"ffn {n_units}: must be at most {config.intermediate_size}")
+    return size, n_units
+
+
 def head_size(backbone: Backbone) -> int:
     """Dimensions of one head; a sliced width is a multiple of it."""
     return backbone.hidden_size // int(backbone.config.num_attention_heads)
@@ -76,19 +94,7 @@ def slice_width(
     intermediate units (default: in the proportion of before). The given backbone is left alone.
     """
     config = deepcopy(backbone.config)
-    if config.model_type not in SLICEABLE:
-        raise ConfigError(
-            f"{config.model_type}: its width cannot be cut",
-            hint=f"families whose width can: {', '.join(SLICEABLE)}",
-        )
-    size = head_size(backbone)
-    if not 0 < width <= backbone.hidden_size or width % size:
-        raise ConfigError(
-            f"width {width}: must be a multiple of {size}, at most {backbone.hidden_size}"
-        )
-    n_units = ffn or config.intermediate_size * width // config.hidden_size
-    if not 0 < n_units <= config.intermediate_size:
-        raise ConfigError(f"ffn {n_units}: must be at most {config.intermediate_size}")
+    size, n_units = narrow_sizes(config, width=width, ffn=ffn)
     found = importance(backbone, batches)
     # relative position biases are shared by all layers, so all must keep the same heads
     shared_heads = "encoder.relative_attention_bias.weight" in backbone.model.state_dict()

@@ -15,7 +15,8 @@ from limbeck.data.pieces import Batch, collate
 from limbeck.data.records import Record
 from limbeck.data.trimming import trim_vocabulary
 from limbeck.runtime.batching import plan_batches
-from limbeck.train.backbones import Backbone, Pretrained, keep_layers, load_pretrained, pick_layers
+from limbeck.train.backbones import Backbone, Pretrained, keep_layers, load_pretrained
+from limbeck.train.fits import student_layers
 from limbeck.train.sharing import share_layer
 from limbeck.train.slicing import slice_width
 from limbeck.train.static import StaticSize, make_static
@@ -61,12 +62,7 @@ def cut(start: Pretrained, config: StudentModel, text: Sequence[Record]) -> Back
     """Fewer layers, then fewer dimensions: what matters is weighed in the layers that stay."""
     backbone = start.backbone
     if config.layers is not None:
-        layers = (
-            config.layers
-            if isinstance(config.layers, list)
-            else pick_layers(backbone.n_layers, config.layers, config.pick)
-        )
-        keep_layers(backbone, layers)
+        keep_layers(backbone, student_layers(config, backbone.n_layers))
     if config.width is None and config.ffn is None:
         return backbone
     return slice_width(

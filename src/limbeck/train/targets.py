@@ -11,13 +11,14 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from limbeck.artefacts import sync_tree
 from limbeck.data.records import Record, record_key
-from limbeck.errors import StageError
+from limbeck.errors import StageError, first_line
 from limbeck.tasks.base import TEXT_KINDS, Floats, TaskKind
 from limbeck.tasks.scores import RecordScores
 from limbeck.train.ensemble import sigmoid, softmax
@@ -91,8 +92,14 @@ def write_shard(
 def write_index(
     folder: Path, kinds: Mapping[str, TaskKind], label_hashes: Mapping[str, str]
 ) -> None:
-    """Say which tasks and label sets the store speaks of; its presence means it is complete."""
-    index = {"format": 1, "kinds": dict(kinds), "label_hashes": dict(label_hashes)}
+    """Say which tasks and label sets the store speaks of, and of how many records."""
+    n_records = sum(len(_array(shard / "keys.npy")) for shard in _shards(folder))
+    index = {
+        "format": 1,
+        "kinds": dict(kinds),
+        "label_hashes": dict(label_hashes),
+        "n_records": n_records,
+    }
     (folder / "index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
 
 
@@ -107,7 +114,7 @@ class TargetStore:
     """Reads soft targets of records by their words; arrays stay on disk until they are used."""
 
     def __init__(self, folder: Path, label_hashes: Mapping[str, str]) -> None:
-        index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+        index = _index(folder)
         for task, wanted in label_hashes.items():
             if index["label_hashes"].get(task) != wanted:
                 raise StageError(
@@ -118,23 +125,12 @@ class TargetStore:
         self._shards: list[_Shard] = []
         self._place: dict[int, tuple[int, int]] = {}
         names = [*self.kinds, *(f"{t}.arcs" for t, kind in self.kinds.items() if kind == "dep")]
-        for number, shard in enumerate(sorted(folder.glob("shard-*"))):
-            for i, key in enumerate(np.load(shard / "keys.npy").tolist()):
-                self._place[key] = (number, i)
-            states = shard / "states.npy"
-            self._shards.append(
-                _Shard(
-                    word_ends=np.load(shard / "word_ends.npy"),
-                    arrays={
-                        name: Soft(
-                            ids=np.load(shard / f"{name}.ids.npy", mmap_mode="r"),
-                            probs=np.load(shard / f"{name}.probs.npy", mmap_mode="r"),
-                        )
-                        for name in names
-                    },
-                    states=np.load(states, mmap_mode="r") if states.exists() else None,
-                )
-            )
+        for number, shard in enumerate(_shards(folder)):
+            keys = _array(shard / "keys.npy").tolist()
+            self._place |= {key: (number, i) for i, key in enumerate(keys)}
+            self._shards.append(_open_shard(shard, len(keys), names, self.kinds))
+        if len(self._place) != index.get("n_records", len(self._place)):
+            raise _damaged(folder, f"{len(self._place)} of {index['n_records']} records are left")
 
     def __len__(self) -> int:
         return len(self._place)
@@ -161,6 +157,66 @@ class TargetStore:
             return None
         shard = self._shards[place[0]]
         return shard.states[_words(shard, place[1])]  # type: ignore[index]
+
+
+def _shards(folder: Path) -> list[Path]:
+    return sorted(folder.glob("shard-*"))
+
+
+def _index(folder: Path) -> Any:
+    try:
+        index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as failure:
+        raise _damaged(folder / "index.json", first_line(failure)) from failure
+    if not isinstance(index, dict) or not {"kinds", "label_hashes"} <= index.keys():
+        raise _damaged(folder / "index.json", "kinds or label_hashes are missing")
+    return index
+
+
+def _open_shard(
+    shard: Path, n_records: int, names: Sequence[str], kinds: Mapping[str, TaskKind]
+) -> _Shard:
+    """Arrays of one shard, each as long as the shard has records or words."""
+    word_ends = _array(shard / "word_ends.npy")
+    _check_length(shard / "word_ends.npy", word_ends, n_records)
+    n_words = int(word_ends[-1]) if n_records else 0
+    arrays: dict[str, Soft] = {}
+    for name in names:
+        n_rows = n_records if kinds[name.removesuffix(".arcs")] in TEXT_KINDS else n_words
+        found = []
+        for part in ("ids", "probs"):
+            path = shard / f"{name}.{part}.npy"
+            found.append(_array(path))
+            _check_length(path, found[-1], n_rows)
+        arrays[name] = Soft(ids=found[0], probs=found[1])
+    path = shard / "states.npy"
+    states = _array(path) if path.exists() else None
+    if states is not None:
+        _check_length(path, states, n_words)
+    return _Shard(word_ends=word_ends, arrays=arrays, states=states)
+
+
+def _array(path: Path) -> NDArray[Any]:
+    """Mapped, not read; one that was cut short is told here and not amid training."""
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r")
+    except (OSError, ValueError, EOFError, SyntaxError) as failure:  # headers are Python literals
+        raise _damaged(path, first_line(failure)) from failure
+    return array
+
+
+def _check_length(path: Path, array: NDArray[Any], n_rows: int) -> None:
+    if array.ndim == 0 or len(array) != n_rows:
+        raise _damaged(path, f"shape {array.shape} where {n_rows} rows are due")
+
+
+def _damaged(path: Path, what: str) -> StageError:
+    folder = path.parent if path.suffix in (".npy", ".json") else path
+    folder = folder.parent if folder.name.startswith("shard-") else folder
+    return StageError(
+        f"{path}: soft targets are damaged ({what})",
+        hint=f"delete {folder} and run the same command again; it is written anew",
+    )
 
 
 def _words(shard: _Shard, i: int) -> slice:
