@@ -73,7 +73,7 @@ def perform_stages(
     clock: Clock,
     checkpoint_minutes: float,
 ) -> Finished:
-    """Vocabulary, text and model alone: several recipes may share a run folder and what is in it."""
+    """Vocabulary, text and model alone: several recipes may share a run folder."""
     run = prepared.run
     vocabulary = perform(
         prepared.vocabulary, run, lambda folder, _: _make_vocabulary(prepared, folder, progress)
