@@ -13,7 +13,7 @@ from raw_text import RECIPE, prepared, write_toy
 from safetensors.torch import load_file
 
 from limbeck.errors import StageError
-from limbeck.pretrain.loop import _backward, pretrain
+from limbeck.pretrain.loop import backward, pretrain
 from limbeck.pretrain.pipeline import Finished, execute, make_feed, make_networks
 from limbeck.pretrain.plan import Prepared
 from limbeck.pretrain.schedule import is_due, rate_share
@@ -101,7 +101,7 @@ def test_two_batches_of_a_step_have_the_gradient_of_one(tmp_path: Path) -> None:
         epoch.steps[0] = split(epoch.steps[0][0])
         network.train()
         network.backbone.use_plain_attention()
-        _backward(network, None, feed.batches(epoch, 0), CPU, "fp32")
+        backward(network, None, feed.batches(epoch, 0), CPU, "fp32")
         return tuple(p.grad.clone() for p in network.parameters() if p.grad is not None)
 
     whole = gradients(lambda rows: [rows])

@@ -267,6 +267,161 @@ def study_cpu(
     )
 
 
+TextOption = Annotated[
+    list[Path], typer.Option(help="raw text to learn from, plain, .gz or .zst; may be repeated")
+]
+DocumentsOption = Annotated[
+    Literal["lines", "blank-lines"], typer.Option(help="one document a line, or up to a blank one")
+]
+ScaleOption = Annotated[
+    Literal["tiny", "small", "hour"],
+    typer.Option(help="tiny: seconds, shows nothing; small: a quarter of an hour; hour"),
+]
+ProbeOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="fine-tune on the corpora of this `limbeck run` recipe; may be repeated"),
+]
+ProbeDataOption = Annotated[
+    Path | None, typer.Option(help="folder that the files of these recipes are in")
+]
+SeedsOption = Annotated[str, typer.Option(help="comma-separated; every arm is run with each")]
+StudyOutOption = Annotated[
+    Path | None, typer.Option(help="run folder; default: runs/study-NAME-SCALE")
+]
+StudyRowsOption = Annotated[
+    Path | None, typer.Option(help="rows, read first and added to; default: in the run folder")
+]
+DryOption = Annotated[bool, typer.Option("--dry-run", help="show arms and time, do nothing")]
+
+
+@study.command("same-time")
+def study_same_time(
+    text: TextOption,
+    documents: DocumentsOption = "lines",
+    scale: ScaleOption = "small",
+    probe: ProbeOption = None,
+    data: ProbeDataOption = None,
+    seeds: SeedsOption = "1",
+    out: StudyOutOption = None,
+    rows: StudyRowsOption = None,
+    dry_run: DryOption = False,
+    json: JsonOption = False,
+) -> None:
+    """BERT's body against ALBERT's after the same time of training."""
+    from limbeck.cli.comparisons import Comparison, compare
+
+    it = Comparison(
+        name="same-time",
+        text=tuple(map(str, text)),
+        documents=documents,
+        scale=scale,
+        probes=tuple(probe or ()),
+        data=data,
+        seeds=seeds,
+        out=out,
+        rows=rows,
+        is_dry=dry_run,
+        as_json=json,
+    )
+    _leave(narrated(lambda: compare(it)))
+
+
+@study.command("depth")
+def study_depth(
+    text: TextOption,
+    documents: DocumentsOption = "lines",
+    scale: ScaleOption = "small",
+    probe: ProbeOption = None,
+    data: ProbeDataOption = None,
+    seeds: SeedsOption = "1",
+    out: StudyOutOption = None,
+    rows: StudyRowsOption = None,
+    dry_run: DryOption = False,
+    json: JsonOption = False,
+) -> None:
+    """One shared layer repeated 1 to 24 times, after the same steps."""
+    from limbeck.cli.comparisons import Comparison, compare
+
+    it = Comparison(
+        name="depth",
+        text=tuple(map(str, text)),
+        documents=documents,
+        scale=scale,
+        probes=tuple(probe or ()),
+        data=data,
+        seeds=seeds,
+        out=out,
+        rows=rows,
+        is_dry=dry_run,
+        as_json=json,
+    )
+    _leave(narrated(lambda: compare(it)))
+
+
+@study.command("sharing")
+def study_sharing(
+    text: TextOption,
+    documents: DocumentsOption = "lines",
+    scale: ScaleOption = "small",
+    probe: ProbeOption = None,
+    data: ProbeDataOption = None,
+    seeds: SeedsOption = "1",
+    out: StudyOutOption = None,
+    rows: StudyRowsOption = None,
+    dry_run: DryOption = False,
+    json: JsonOption = False,
+) -> None:
+    """What layers share, and the size of piece vectors, after the same steps."""
+    from limbeck.cli.comparisons import Comparison, compare
+
+    it = Comparison(
+        name="sharing",
+        text=tuple(map(str, text)),
+        documents=documents,
+        scale=scale,
+        probes=tuple(probe or ()),
+        data=data,
+        seeds=seeds,
+        out=out,
+        rows=rows,
+        is_dry=dry_run,
+        as_json=json,
+    )
+    _leave(narrated(lambda: compare(it)))
+
+
+@study.command("sop")
+def study_sop(
+    text: TextOption,
+    documents: DocumentsOption = "lines",
+    scale: ScaleOption = "small",
+    probe: ProbeOption = None,
+    data: ProbeDataOption = None,
+    seeds: SeedsOption = "1",
+    out: StudyOutOption = None,
+    rows: StudyRowsOption = None,
+    dry_run: DryOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Sentence order, next sentence or neither, each asked the other's question."""
+    from limbeck.cli.comparisons import Comparison, compare
+
+    it = Comparison(
+        name="sop",
+        text=tuple(map(str, text)),
+        documents=documents,
+        scale=scale,
+        probes=tuple(probe or ()),
+        data=data,
+        seeds=seeds,
+        out=out,
+        rows=rows,
+        is_dry=dry_run,
+        as_json=json,
+    )
+    _leave(narrated(lambda: compare(it)))
+
+
 @app.command()
 def report(
     run: Annotated[Path, typer.Argument(help="run folder with results.jsonl")],

@@ -71,9 +71,13 @@ class Feed:
 
     def probes(self) -> Sequence[Batch]:
         """Batches of held-out rows, the same ones at every call."""
+        return self.held_out(PROBE_ROWS)
+
+    def held_out(self, n_rows: int) -> Sequence[Batch]:
+        """As `probes`, of as many rows as are wanted or there are."""
         rows = self._rows(self._divided.held_out, PROBE)
         rng = np.random.default_rng([self._seed, PROBE, _ORDER])
-        some = np.sort(rng.permutation(len(rows.spans))[:PROBE_ROWS])
+        some = np.sort(rng.permutation(len(rows.spans))[:n_rows])
         rows = Rows(spans=rows.spans[some], orders=rows.orders[some])
         plan = shuffled_batches(
             (rows.n_pieces + self._maker.n_special(rows)).tolist(),

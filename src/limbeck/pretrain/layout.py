@@ -118,8 +118,8 @@ def _tokenizer_settings(tokenizer: str, network: PretrainNetwork) -> dict[str, o
     return {"tokenizer_class": "PreTrainedTokenizerFast", **found}
 
 
-def load_piece_head(network: PretrainNetwork, reference: str) -> None:
-    """Give the head for hidden pieces the weights of a checkpoint, in place."""
+def load_heads(network: PretrainNetwork, reference: str) -> None:
+    """Give the heads that a network has the weights of a checkpoint, in place."""
     names = _FAMILIES[network.backbone.config.model_type]
     wanted = _head_parameters(network, names)
     found = _tensors(reference, tuple(wanted))

@@ -104,7 +104,7 @@ def pretrain(
         for group in run.optimizer.param_groups:
             group["lr"] = rate
         batches = feed.batches(epoch, run.step_of_epoch)
-        losses = _backward(network, teacher, batches, device, precision)
+        losses = backward(network, teacher, batches, device, precision)
         if not all(math.isfinite(loss) for loss in losses.values()):
             raise StageError(
                 f"the loss is no number at step {run.step + 1}",
@@ -153,7 +153,7 @@ def make_optimizer(network: nn.Module, config: TrainingConfig) -> Optimizer:
             return Lamb(groups, eps=ADAM_EPSILON)
 
 
-def _backward(
+def backward(
     network: PretrainNetwork,
     teacher: Teacher | None,
     batches: Sequence[Batch],

@@ -7,7 +7,7 @@ read, not redone; training goes on from its last checkpoint.
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from limbeck.data.vocabulary import Vocabulary, load_tokenizer
 from limbeck.environment import environment
 from limbeck.errors import InputError
 from limbeck.pretrain.batches import BatchMaker
+from limbeck.pretrain.config import PretrainRecipe
 from limbeck.pretrain.curves import Curves
 from limbeck.pretrain.documents import documents
 from limbeck.pretrain.feed import Feed
-from limbeck.pretrain.holdout import divide
+from limbeck.pretrain.holdout import Divided, divide
 from limbeck.pretrain.layout import save_model
 from limbeck.pretrain.loop import CHECKPOINT_MINUTES, Clock, Outcome, Teacher, pretrain
 from limbeck.pretrain.network import PretrainNetwork
@@ -39,6 +40,8 @@ class Finished:
     """Where the encoder is, and how it came to be."""
 
     folder: Path
+    tokenizer: Path
+    text: Path  # a folder for `read_text`
     curves: Path
     about: dict[str, Any]  # plain JSON: parameters, steps, seconds, probe, recipe, environment
 
@@ -51,11 +54,27 @@ def execute(
     clock: Clock = time.monotonic,
     checkpoint_minutes: float = CHECKPOINT_MINUTES,
 ) -> Finished:
-    """Do what is not done yet."""
+    """Do what is not done yet; leave the recipe beside it, and `model` as a link to the newest."""
     run = prepared.run
     run.mkdir(parents=True, exist_ok=True)
     with atomic_file(run / "recipe.toml") as file:
         file.write(prepared.recipe_text.encode("utf-8"))
+    found = perform_stages(
+        prepared, progress, command=command, clock=clock, checkpoint_minutes=checkpoint_minutes
+    )
+    return replace(found, folder=_named(run, found.folder))
+
+
+def perform_stages(
+    prepared: Prepared,
+    progress: Progress,
+    *,
+    command: str,
+    clock: Clock,
+    checkpoint_minutes: float,
+) -> Finished:
+    """Vocabulary, text and model alone: several recipes may share a run folder."""
+    run = prepared.run
     vocabulary = perform(
         prepared.vocabulary, run, lambda folder, _: _make_vocabulary(prepared, folder, progress)
     )
@@ -81,7 +100,7 @@ def execute(
         ),
     )
     about = json.loads((model / ABOUT).read_text(encoding="utf-8"))
-    return Finished(folder=_named(run, model), curves=curves, about=about)
+    return Finished(folder=model, tokenizer=tokenizer, text=text, curves=curves, about=about)
 
 
 def _make_vocabulary(prepared: Prepared, folder: Path, progress: Progress) -> None:
@@ -168,16 +187,25 @@ def _make_model(
 def make_feed(prepared: Prepared, text: Text, alphabet: Alphabet) -> Feed:
     """What the recipe reads in each epoch."""
     recipe = prepared.recipe
-    order = recipe.segments.order
-    divided = divide(text, share=recipe.text.held_out, order=order, seed=recipe.seed)
-    frame = alphabet.single if order == "none" else alphabet.pair
+    divided = divide(
+        text, share=recipe.text.held_out, order=recipe.segments.order, seed=recipe.seed
+    )
+    return feed_over(divided, recipe, alphabet, hides=prepared.family != "xlnet")
+
+
+def feed_over(divided: Divided, recipe: PretrainRecipe, alphabet: Alphabet, *, hides: bool) -> Feed:
+    """Rows and masks as the recipe has them, of documents that are divided already.
+
+    `hides` is false for XLNet, which predicts pieces by what it may see of the others.
+    """
+    frame = alphabet.single if recipe.segments.order == "none" else alphabet.pair
     maker = BatchMaker(
-        text,
+        divided.text,
         alphabet,
         recipe.masks,
         max_padded_pieces=recipe.training.max_padded_pieces,
         seed=recipe.seed,
-        hides=prepared.family != "xlnet",
+        hides=hides,
     )
     return Feed(
         divided,

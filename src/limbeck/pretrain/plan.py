@@ -61,9 +61,27 @@ def prepare(
 ) -> Prepared:
     """Read and check everything that can be checked before work begins."""
     recipe = read_pretrain_recipe(recipe_path)
+    return prepare_recipe(
+        recipe,
+        recipe_path.read_text(encoding="utf-8"),
+        root=root if root is not None else recipe_path.parent,
+        beside=models if models is not None else recipe_path.parent,
+        run=run if run is not None else Path("runs") / recipe.name,
+        free_bytes=free_bytes,
+    )
+
+
+def prepare_recipe(
+    recipe: PretrainRecipe,
+    recipe_text: str,
+    *,
+    root: Path,
+    beside: Path,
+    run: Path,
+    free_bytes: int,
+) -> Prepared:
+    """As `prepare`, for a recipe that is no file: text is in `root`, models are in `beside`."""
     pick_device(recipe.device)  # told now, not after the text has been cut
-    root = root if root is not None else recipe_path.parent
-    beside = models if models is not None else recipe_path.parent
     files = tuple(_found(name, root) for name in recipe.text.files)
     teacher = None
     if recipe.distil is not None:
@@ -76,8 +94,8 @@ def prepare(
     vocabulary, text, model = _stages(recipe, files, given, teacher)
     return Prepared(
         recipe=recipe,
-        recipe_text=recipe_path.read_text(encoding="utf-8"),
-        run=run if run is not None else Path("runs") / recipe.name,
+        recipe_text=recipe_text,
+        run=run,
         files=files,
         given_vocabulary=given,
         teacher=teacher,

@@ -12,7 +12,7 @@ from transformers import AutoModel, PretrainedConfig
 
 from limbeck.errors import ConfigError
 from limbeck.pretrain.config import ModelConfig, PretrainRecipe
-from limbeck.pretrain.layout import TEACHERS, load_piece_head
+from limbeck.pretrain.layout import TEACHERS, load_heads
 from limbeck.pretrain.network import PretrainNetwork
 from limbeck.train.architectures import Architecture, architecture, make_config
 from limbeck.train.backbones import (
@@ -130,7 +130,7 @@ def student_and_teacher(recipe: PretrainRecipe, reference: str) -> Pair:
 
 def _with_head(reference: str) -> PretrainNetwork:
     network = PretrainNetwork(load_pretrained(reference).backbone, has_order=False)
-    load_piece_head(network, reference)
+    load_heads(network, reference)
     return network
 
 

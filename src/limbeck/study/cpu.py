@@ -10,19 +10,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from limbeck.artefacts import atomic_file
 from limbeck.columns import in_columns
 from limbeck.environment import cpu_features, environment
 from limbeck.errors import ConfigError
 from limbeck.progress import Progress
 from limbeck.study.batches import text_lengths
 from limbeck.study.measure import Asked
+from limbeck.study.row_file import read_rows, write_rows
 from limbeck.train.architectures import ARCHITECTURES, architecture, make_config, n_parameters
 
 QUICK = ("bert-base", "albert-base", "distilbert", "minilm-6x384")
@@ -72,7 +72,7 @@ def plan_study(
 
 def run_study(study: CpuStudy, rows: Path, progress: Progress, *, command: str) -> list[Any]:
     """Measure what is missing from `rows`, and give all rows of this study."""
-    done = {_key(row): row for row in _read(rows)}
+    done = {_key(row): row for row in read_rows(rows, _key)}
     wanted = [
         (name, engine, precision, n)
         for name in study.names
@@ -90,7 +90,7 @@ def run_study(study: CpuStudy, rows: Path, progress: Progress, *, command: str) 
             for _, engine, precision, n in ways:
                 row = _row(study, name, engine, precision, n, folder, sizes, command)
                 done[_key(row)] = row
-                _write(rows, list(done.values()))
+                write_rows(rows, list(done.values()))
                 progress.advance(1, f"{name} {engine} {precision}")
             for path in Path(folder).glob("*.onnx"):
                 path.unlink()
@@ -178,25 +178,6 @@ def _graphs(name: str, folder: Path) -> dict[str, float]:
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str, int, str]:
     return row["name"], row["engine"], row["precision"], row["n_threads"], row["size"]
-
-
-def _read(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        return
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            row = json.loads(line)
-            _key(row)
-        except (ValueError, KeyError, TypeError) as failure:
-            raise ConfigError(
-                f"{path}:{number}: no row of this study", hint="name another --rows file"
-            ) from failure
-        yield row
-
-
-def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    with atomic_file(path) as file:
-        file.writelines((json.dumps(row) + "\n").encode("utf-8") for row in rows)
 
 
 def study_table(rows: Sequence[Mapping[str, Any]]) -> str:
