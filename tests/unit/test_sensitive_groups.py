@@ -10,12 +10,24 @@ from limbeck.compress.quantise import sensitive_groups
 
 
 def save_chain(path: Path, products: str) -> None:
-    """A chain of products: w has a weight, a multiplies what was computed by itself."""
+    """A chain of products: w has a weight, a is attention, o multiplies what came before it."""
     nodes, last = [], "x"
+
+    def add(op: str, inputs: list[str], name: str) -> str:
+        nodes.append(helper.make_node(op, inputs, [name], name))
+        return name
+
     for i, kind in enumerate(products):
-        name = f"{kind}{i}"
-        nodes.append(helper.make_node("MatMul", [last, "w" if kind == "w" else last], [name], name))
-        last = name
+        match kind:
+            case "w":
+                last = add("MatMul", [last, "w"], f"w{i}")
+            case "o":
+                last = add("MatMul", [last, last], f"o{i}")
+            case "a":
+                scores = add("MatMul", [last, last], f"before{i}")
+                masked = add("Add", ["w", add("Mul", [scores, "w"], f"scaled{i}")], f"masked{i}")
+                shares = add("Softmax", [masked], f"softmax{i}")
+                last = add("MatMul", [shares, last], f"after{i}")
     square = [4, 4]
     graph = helper.make_graph(
         nodes,
@@ -28,10 +40,10 @@ def save_chain(path: Path, products: str) -> None:
 
 
 def test_attention_comes_first_and_every_group_holds_the_one_before(tmp_path: Path) -> None:
-    save_chain(tmp_path / "model.onnx", "wawwawwawwww")
+    save_chain(tmp_path / "model.onnx", "wawwawwawwwow")
     attention, heads, later = sensitive_groups(tmp_path / "model.onnx")
-    assert attention == ("a1", "a4", "a7")
-    assert set(heads) == {*attention, "w11"}
+    assert attention == ("before1", "after1", "before4", "after4", "before7", "after7")
+    assert set(heads) == {*attention, "w12"}
     assert set(later) == {*heads, "w6", "w8", "w9", "w10"}
 
 

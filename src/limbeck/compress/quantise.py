@@ -21,6 +21,8 @@ from limbeck.compress.slim import shares_weights, slim
 from limbeck.data.pieces import Batch
 from limbeck.errors import StageError
 
+_ON_THE_WAY = ("Add", "Mul", "Div", "Where", "IsNaN")  # scale and mask, between product and softmax
+
 Attempt = Literal["int8", "int8-mixed", "fp32"]
 
 
@@ -74,7 +76,10 @@ def quantise(
         return Quantised(shipped="int8", trials=tuple(trials))
     for keep in sensitive_groups(source):
         mixed = scratch / "mixed.onnx"
-        to_int8(source, mixed, calibration, keep_fp32=keep)
+        try:
+            to_int8(source, mixed, calibration, keep_fp32=keep)
+        except StageError:  # some scales must be alike, and are not if these products are left out
+            continue
         if judge(mixed, "int8-mixed", len(keep)):
             shutil.copyfile(mixed, target)
             return Quantised(shipped="int8-mixed", trials=tuple(trials))
@@ -86,7 +91,7 @@ def quantise(
 def sensitive_groups(graph: Path) -> list[tuple[str, ...]]:
     """Products to keep in fp32, the likeliest culprits first, each group larger than the last.
 
-    Attention multiplies what it computed itself, softmax among it: it has no weights, so that fp32
+    Attention multiplies what it computed itself, softmax among it; it has no weights, so that fp32
     costs no byte and little time. Heads end in logits, where a small error flips a label; after
     them the last products of the body, whose inputs have the outliers.
     """
@@ -94,12 +99,33 @@ def sensitive_groups(graph: Path) -> list[tuple[str, ...]]:
     weights = {tensor.name for tensor in model.graph.initializer}
     products = [n for n in model.graph.node if n.op_type in ("MatMul", "Gemm")]
     weighted = [n.name for n in products if weights.intersection(n.input)]
-    attention = tuple(n.name for n in products if not weights.intersection(n.input))
+    attention = _attention(model.graph)
     n_heads = max(1, len(weighted) // 6)
     heads, bodies = tuple(weighted[-n_heads:]), weighted[:-n_heads]
     later = tuple(bodies[len(bodies) // 2 :])
     groups = [attention, attention + heads, attention + heads + later]
     return [group for group in groups if group]
+
+
+def _attention(graph: onnx.GraphProto) -> tuple[str, ...]:
+    """Names of the products before and after each softmax, in the order of the graph."""
+    maker = {output: node for node in graph.node for output in node.output}
+    found: set[str] = set()
+    seen: set[str] = set()  # what comes of a softmax
+    for node in graph.node:
+        if node.op_type == "Softmax":
+            seen.update(node.output)
+            before = maker.get(node.input[0])
+            while before is not None and before.op_type in _ON_THE_WAY:
+                before = next((maker[i] for i in before.input if i in maker), None)
+            if before is not None and before.op_type == "MatMul":
+                found.add(before.name)
+        elif seen.intersection(node.input):
+            if node.op_type == "MatMul":
+                found.add(node.name)
+            elif node.op_type in _ON_THE_WAY:
+                seen.update(node.output)
+    return tuple(node.name for node in graph.node if node.name in found)
 
 
 def to_int8(

@@ -65,6 +65,9 @@ class Network(nn.Module):
         self.plans = tuple(plans)
         self.word_plans = tuple(p for p in plans if p.is_word_task)
         self.text_plans = tuple(p for p in plans if not p.is_word_task)
+        # rows of `mix`; each kind its own product, or quantisers see one weight read in two ways
+        self._words = [i for i, p in enumerate(plans) if p.is_word_task]
+        self._texts = [i for i, p in enumerate(plans) if not p.is_word_task]
         n_states = backbone.n_layers + 1
         # all layers weigh the same at first, the last a little more: it was trained last
         start = torch.zeros(len(self.plans), n_states)
@@ -98,24 +101,27 @@ class Network(nn.Module):
     ) -> dict[str, Tensor]:
         logits: dict[str, Tensor] = {}
         weights = self.mix.softmax(dim=-1)
+        vectors: dict[str, Tensor] = {}
         if self.word_plans:
             # first pieces are gathered before layers are mixed: fewer rows to mix
-            words = _mixed(weights, [state.flatten(0, 1)[batch.word_at] for state in states])
+            gathered = [state.flatten(0, 1)[batch.word_at] for state in states]
             shapes = sum(table(batch.shapes[:, i]) for i, table in enumerate(self.shape_tables))
+            for plan, mixed in zip(
+                self.word_plans, _mixed(weights[self._words], gathered), strict=True
+            ):
+                vectors[plan.name] = torch.cat([mixed, shapes.to(mixed.dtype)], dim=-1)
         if self.text_plans:
-            texts = _mixed(weights, [_mean(state, batch.mask) for state in states])
-        for i, (plan, head) in enumerate(zip(self.plans, self.heads, strict=True)):
-            if not plan.is_word_task:
-                logits[plan.name] = head(texts[i]).float()
-                continue
-            vectors = torch.cat([words[i], shapes.to(words.dtype)], dim=-1)
+            means = [_mean(state, batch.mask) for state in states]
+            mixes = _mixed(weights[self._texts], means)
+            vectors |= {p.name: mixed for p, mixed in zip(self.text_plans, mixes, strict=True)}
+        for plan, head in zip(self.plans, self.heads, strict=True):
             if isinstance(head, ParseHead):
                 given = None if heads is None else heads.get(plan.name)
-                arcs, relations = head(vectors, batch.word_grid, given)
+                arcs, relations = head(vectors[plan.name], batch.word_grid, given)
                 logits[f"{plan.name}.arcs"] = arcs.float()
                 logits[plan.name] = relations.float()
             else:
-                logits[plan.name] = head(vectors).float()
+                logits[plan.name] = head(vectors[plan.name]).float()
         return logits
 
 
