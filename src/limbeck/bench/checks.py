@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -85,7 +85,10 @@ def check_single(bundle: Bundle, records: Sequence[Record], *, n_threads: int) -
         text = " ".join(record.words)
         (rows,) = piecer([Record(words=record.words)])
         batch = make_batch(rows, pad_id=bundle.pad_id)
-        calls = [partial(annotator, text), partial(annotator.engine.run, batch)]
+        calls: list[Callable[[], object]] = [
+            partial(annotator, text),
+            partial(annotator.engine.run, batch),
+        ]
         seconds = [0.0, 0.0]
         for which in (0, 1) if i % 2 else (1, 0):  # whoever comes second finds the shape known
             began = time.perf_counter()
