@@ -7,8 +7,10 @@ import stat
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
 
 from limbeck.artefacts import atomic_file
@@ -22,12 +24,7 @@ from limbeck.runtime import choices
 from limbeck.tasks.codecs import codec_from_json, learn_codec
 from limbeck.train.trained import load_trained
 
-
-def annotate(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "limbeck", "annotate", *map(str, arguments)],
-        input=text, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+annotate = partial(commands.limbeck, "annotate")
 
 
 def test_what_is_no_file_is_written_to_and_links_and_permissions_stay(tmp_path: Path) -> None:

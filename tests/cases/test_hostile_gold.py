@@ -1,10 +1,10 @@
 """Gold labels of a wrong shape are refused; layers that the gold does not hold are left out."""
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
 from toys import KINDS, toy_records
 
@@ -13,12 +13,7 @@ from limbeck.cli.evaluate import read_gold
 from limbeck.data.formats import ReadOptions, open_format_writer, read_records
 from limbeck.errors import InputError
 
-
-def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "limbeck", "evaluate", *map(str, arguments)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+evaluate = partial(commands.limbeck, "evaluate")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """`limbeck study same-time`, `depth`, `sharing`, `sop`, with bodies of sixteen dimensions."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 from killing import Killed
@@ -180,13 +180,7 @@ def test_word_tasks_are_refused_as_probes(tmp_path: Path) -> None:
         plan_of(tmp_path, "sop", probes=("moods.toml",))
 
 
-def limbeck(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "limbeck", "study", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+limbeck = partial(commands.limbeck, "study")
 
 
 def test_the_command_plans_runs_and_tells(tmp_path: Path) -> None:

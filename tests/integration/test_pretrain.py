@@ -1,10 +1,10 @@
 """`limbeck pretrain`: from toy text to a folder that transformers and a recipe load."""
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 import torch
@@ -182,13 +182,7 @@ def test_a_student_starts_from_every_other_layer_and_comes_to_say_what_its_teach
     assert load_pretrained(str(finished.folder)).backbone.n_layers == 2
 
 
-def limbeck(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "limbeck", "pretrain", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+limbeck = partial(commands.limbeck, "pretrain")
 
 
 def test_the_command_plans_and_pretrains(tmp_path: Path) -> None:

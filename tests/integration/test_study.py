@@ -1,22 +1,17 @@
 """`limbeck study cpu` with the smallest encoders: rows, going on, refusals."""
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
 
 from limbeck.errors import ConfigError
 from limbeck.study.batches import text_lengths
 from limbeck.study.cpu import gflop, plan_study
 
-
-def study(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "limbeck", "study", "cpu", *map(str, arguments)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+study = partial(commands.limbeck, "study", "cpu")
 
 
 def test_every_way_has_its_row_and_a_second_run_measures_nothing(tmp_path: Path) -> None:

@@ -294,132 +294,49 @@ StudyRowsOption = Annotated[
 DryOption = Annotated[bool, typer.Option("--dry-run", help="show arms and time, do nothing")]
 
 
-@study.command("same-time")
-def study_same_time(
-    text: TextOption,
-    documents: DocumentsOption = "lines",
-    scale: ScaleOption = "small",
-    probe: ProbeOption = None,
-    data: ProbeDataOption = None,
-    seeds: SeedsOption = "1",
-    out: StudyOutOption = None,
-    rows: StudyRowsOption = None,
-    dry_run: DryOption = False,
-    json: JsonOption = False,
-) -> None:
-    """BERT's body against ALBERT's after the same time of training."""
-    from limbeck.cli.comparisons import Comparison, compare
-
-    it = Comparison(
-        name="same-time",
-        text=tuple(map(str, text)),
-        documents=documents,
-        scale=scale,
-        probes=tuple(probe or ()),
-        data=data,
-        seeds=seeds,
-        out=out,
-        rows=rows,
-        is_dry=dry_run,
-        as_json=json,
-    )
-    _leave(narrated(lambda: compare(it)))
+_Comparison = Literal["same-time", "depth", "sharing", "sop"]
+_COMPARISONS: dict[_Comparison, str] = {
+    "same-time": "BERT's body against ALBERT's after the same time of training.",
+    "depth": "One shared layer repeated 1 to 24 times, after the same steps.",
+    "sharing": "What layers share, and the size of piece vectors, after the same steps.",
+    "sop": "Sentence order, next sentence or neither, each asked the other's question.",
+}
 
 
-@study.command("depth")
-def study_depth(
-    text: TextOption,
-    documents: DocumentsOption = "lines",
-    scale: ScaleOption = "small",
-    probe: ProbeOption = None,
-    data: ProbeDataOption = None,
-    seeds: SeedsOption = "1",
-    out: StudyOutOption = None,
-    rows: StudyRowsOption = None,
-    dry_run: DryOption = False,
-    json: JsonOption = False,
-) -> None:
-    """One shared layer repeated 1 to 24 times, after the same steps."""
-    from limbeck.cli.comparisons import Comparison, compare
+def _add_comparison(name: _Comparison, what: str) -> None:
+    @study.command(name, help=what)
+    def comparison(
+        text: TextOption,
+        documents: DocumentsOption = "lines",
+        scale: ScaleOption = "small",
+        probe: ProbeOption = None,
+        data: ProbeDataOption = None,
+        seeds: SeedsOption = "1",
+        out: StudyOutOption = None,
+        rows: StudyRowsOption = None,
+        dry_run: DryOption = False,
+        json: JsonOption = False,
+    ) -> None:
+        from limbeck.cli.comparisons import Comparison, compare
 
-    it = Comparison(
-        name="depth",
-        text=tuple(map(str, text)),
-        documents=documents,
-        scale=scale,
-        probes=tuple(probe or ()),
-        data=data,
-        seeds=seeds,
-        out=out,
-        rows=rows,
-        is_dry=dry_run,
-        as_json=json,
-    )
-    _leave(narrated(lambda: compare(it)))
-
-
-@study.command("sharing")
-def study_sharing(
-    text: TextOption,
-    documents: DocumentsOption = "lines",
-    scale: ScaleOption = "small",
-    probe: ProbeOption = None,
-    data: ProbeDataOption = None,
-    seeds: SeedsOption = "1",
-    out: StudyOutOption = None,
-    rows: StudyRowsOption = None,
-    dry_run: DryOption = False,
-    json: JsonOption = False,
-) -> None:
-    """What layers share, and the size of piece vectors, after the same steps."""
-    from limbeck.cli.comparisons import Comparison, compare
-
-    it = Comparison(
-        name="sharing",
-        text=tuple(map(str, text)),
-        documents=documents,
-        scale=scale,
-        probes=tuple(probe or ()),
-        data=data,
-        seeds=seeds,
-        out=out,
-        rows=rows,
-        is_dry=dry_run,
-        as_json=json,
-    )
-    _leave(narrated(lambda: compare(it)))
+        it = Comparison(
+            name=name,
+            text=tuple(map(str, text)),
+            documents=documents,
+            scale=scale,
+            probes=tuple(probe or ()),
+            data=data,
+            seeds=seeds,
+            out=out,
+            rows=rows,
+            is_dry=dry_run,
+            as_json=json,
+        )
+        _leave(narrated(lambda: compare(it)))
 
 
-@study.command("sop")
-def study_sop(
-    text: TextOption,
-    documents: DocumentsOption = "lines",
-    scale: ScaleOption = "small",
-    probe: ProbeOption = None,
-    data: ProbeDataOption = None,
-    seeds: SeedsOption = "1",
-    out: StudyOutOption = None,
-    rows: StudyRowsOption = None,
-    dry_run: DryOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Sentence order, next sentence or neither, each asked the other's question."""
-    from limbeck.cli.comparisons import Comparison, compare
-
-    it = Comparison(
-        name="sop",
-        text=tuple(map(str, text)),
-        documents=documents,
-        scale=scale,
-        probes=tuple(probe or ()),
-        data=data,
-        seeds=seeds,
-        out=out,
-        rows=rows,
-        is_dry=dry_run,
-        as_json=json,
-    )
-    _leave(narrated(lambda: compare(it)))
+for _name, _what in _COMPARISONS.items():
+    _add_comparison(_name, _what)
 
 
 @app.command()

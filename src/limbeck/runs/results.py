@@ -53,7 +53,7 @@ def collect_rows(run: Path, plan: RunPlan, *, origin: Origin) -> list[ResultRow]
         rows += _trained(run, teacher.stage, teacher.name, "teacher", command)
     folder = run / plan.ensemble.folder_name
     if folder.is_dir():
-        found = _read(folder / "ensemble.json")
+        found = read_json(folder / "ensemble.json")
         speaking = [row for row in rows if _speaks(row.name, found["weights"])]
         rows.append(
             ResultRow(
@@ -74,7 +74,7 @@ def collect_rows(run: Path, plan: RunPlan, *, origin: Origin) -> list[ResultRow]
         rows += _trained(run, student.stage, student.name, "student", command)
         folder = run / student.bundle.folder_name
         if folder.is_dir():
-            evidence = _read(folder / "bundle.json")["evidence"]
+            evidence = read_json(folder / "bundle.json")["evidence"]
             rows.append(
                 ResultRow(
                     name=student.name,
@@ -115,7 +115,7 @@ def _trained(run: Path, stage: Stage, name: str, kind: RowKind, command: str) ->
     folder = run / stage.folder_name
     if not folder.is_dir():
         return []
-    history = _read(folder / "history.json")
+    history = read_json(folder / "history.json")
     best = max(history["epochs"], key=lambda epoch: epoch["mean"])
     return [
         ResultRow(
@@ -135,8 +135,3 @@ def _trained(run: Path, stage: Stage, name: str, kind: RowKind, command: str) ->
 def _size_mb(folder: Path) -> float:
     """Megabytes (10^6) of weights as they lie on disk, in fp32."""
     return sum(path.stat().st_size for path in folder.rglob("*.safetensors")) / 1e6
-
-
-def _read(path: Path) -> dict[str, Any]:
-    value: dict[str, Any] = read_json(path)
-    return value

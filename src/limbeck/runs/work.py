@@ -16,7 +16,7 @@ from limbeck.config import Recipe, StudentModel, TeacherConfig
 from limbeck.data.corpora import Corpora
 from limbeck.data.records import Record, record_key
 from limbeck.progress import Progress
-from limbeck.runs import stages
+from limbeck.runs.stages import read_json
 from limbeck.tasks.base import Task
 from limbeck.tasks.codecs import codec_hash
 from limbeck.tasks.metrics import main_metric
@@ -302,8 +302,3 @@ def n_parameters(trained: Trained) -> int:
 
 def write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, indent=1), encoding="utf-8")
-
-
-def read_json(path: Path) -> dict[str, dict[str, dict[str, float]]]:
-    value: dict[str, dict[str, dict[str, float]]] = stages.read_json(path)
-    return value

@@ -77,6 +77,15 @@ def full_batches(n_pieces: Sequence[int], *, max_padded_pieces: int) -> list[lis
     return batches
 
 
+def round_up(n: int, steps: Sequence[tuple[int, int]], last_step: int) -> int:
+    """Round up to one of few numbers: up to each first of `steps` by its second, then by the last.
+
+    Engines and torch make their kernels anew for each new size.
+    """
+    step = next((step for upto, step in steps if n <= upto), last_step)
+    return -(-n // step) * step
+
+
 def padding_share(n_pieces: Sequence[int], batches: Sequence[Sequence[int]]) -> float:
     """Share of the pieces computed that are padding."""
     padded = sum(len(batch) * max(n_pieces[i] for i in batch) for batch in batches)

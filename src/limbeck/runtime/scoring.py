@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from limbeck.data.pieces import Batch, Pieces, collate
-from limbeck.runtime.batching import plan_batches
+from limbeck.runtime.batching import plan_batches, round_up
 from limbeck.tasks.base import Floats, TaskKind
 from limbeck.tasks.scores import RecordScores, join_windows, split_rows
 
@@ -68,8 +68,7 @@ def steady_words(batch: Batch) -> Batch:
 
 def steady_count(n_words: int) -> int:
     """Round a number of words up, more coarsely where there are many."""
-    step = next((step for upto, step in WORD_STEPS if n_words <= upto), LAST_WORD_STEP)
-    return max(1, -(-n_words // step)) * step
+    return round_up(max(1, n_words), WORD_STEPS, LAST_WORD_STEP)
 
 
 def gather(

@@ -71,7 +71,7 @@ def narrow_sizes(config: PretrainedConfig, *, width: int, ffn: int | None) -> tu
             f"{config.model_type}: its width cannot be cut",
             hint=f"families whose width can: {', '.join(SLICEABLE)}",
         )
-    size = int(config.hidden_size) // int(config.num_attention_heads)
+    size = head_size(config)
     if not 0 < width <= config.hidden_size or width % size:
         raise ConfigError(
             f"width {width}: must be a multiple of {size}, at most {config.hidden_size}"
@@ -82,9 +82,9 @@ def narrow_sizes(config: PretrainedConfig, *, width: int, ffn: int | None) -> tu
     return size, n_units
 
 
-def head_size(backbone: Backbone) -> int:
+def head_size(config: PretrainedConfig) -> int:
     """Dimensions of one head; a sliced width is a multiple of it."""
-    return backbone.hidden_size // int(backbone.config.num_attention_heads)
+    return int(config.hidden_size) // int(config.num_attention_heads)
 
 
 def slice_width(
@@ -130,7 +130,7 @@ def importance(backbone: Backbone, batches: Sequence[Batch]) -> Importance:
     Work is one forward pass over the batches.
     """
     model_type, n_layers = backbone.config.model_type, backbone.n_layers
-    size, n_heads = head_size(backbone), int(backbone.config.num_attention_heads)
+    size, n_heads = head_size(backbone.config), int(backbone.config.num_attention_heads)
     squares: dict[str, Tensor] = {}
     mask = torch.zeros(0)
     hooks = []

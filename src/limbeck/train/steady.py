@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from limbeck.data.pieces import Batch
+from limbeck.runtime.batching import round_up
 from limbeck.tasks.base import TEXT_KINDS, Task
 
 # finer steps where texts are short and many: padding stays near 5 %
@@ -25,10 +26,7 @@ N_ROW_STEPS = 4
 
 def steady_length(n: int) -> int:
     """Round a length up to one of few."""
-    for upto, step in STEPS:
-        if n <= upto:
-            return -(-n // step) * step
-    return -(-n // LAST_STEP) * LAST_STEP
+    return round_up(n, STEPS, LAST_STEP)
 
 
 def steady_batch(batch: Batch, *, max_padded_pieces: int, pad_id: int) -> Batch:
