@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from toys import toy_record, toy_records
 
@@ -85,6 +85,10 @@ def test_no_plan_of_whole_lengths_costs_less(n_pieces: list[int], budget: int) -
 
 
 @given(st.integers(0, 5_000))
+@example(33)
+@example(65)
+@example(129)
+@example(513)
 def test_words_are_rounded_up_to_few_numbers(n_words: int) -> None:
     n = steady_count(n_words)
     assert max(1, n_words) <= n <= 1.5 * max(1, n_words) + 7

@@ -14,7 +14,7 @@ from limbeck.runtime.batching import plan_batches, round_up
 from limbeck.tasks.base import Floats, TaskKind
 from limbeck.tasks.scores import RecordScores, join_windows, split_rows
 
-WORD_STEPS = ((32, 8), (128, 32), (512, 64))  # up to so many words in steps of so many
+WORD_STEPS = ((32, 8), (64, 16), (128, 32), (512, 64))  # up to so many words in steps of so many
 LAST_WORD_STEP = 128
 
 Run = Callable[[Batch], Mapping[str, Floats]]
