@@ -158,25 +158,30 @@ def _execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRo
     )
     if until == "targets":
         return rows
+    starts: dict[str, str | Path] = {}
     for student in plan.students:
         origin = student.config.model.removeprefix("teacher:")
-        model = teachers[origin] if origin in teachers else prepared.models[student.config.model]
+        start = teachers[origin] if origin in teachers else prepared.models[student.config.model]
+        starts[student.name] = start
         trained = perform(
             student.stage,
             run,
-            lambda folder, scratch, s=student, m=model: work.distil(  # type: ignore[misc]
+            lambda folder, scratch, s=student, m=start: work.distil(  # type: ignore[misc]
                 job, s.config, m, targets, folder, scratch, text=work.all_text(job)
-            ),
-        )
-        perform(
-            student.twin,
-            run,
-            lambda folder, scratch, s=student, m=model: work.train_twin(  # type: ignore[misc]
-                job, s.config, m, folder, scratch
             ),
         )
         if until != "students":
             perform(student.bundle, run, _packer(prepared, student.name, trained))
+        rows = write_rows(prepared, command=command)
+    # last: what the run is for is at hand while its baselines are still at work
+    for student in plan.students:
+        perform(
+            student.twin,
+            run,
+            lambda folder, scratch, s=student, m=starts[student.name]: work.train_twin(  # type: ignore[misc]
+                job, s.config, m, folder, scratch
+            ),
+        )
         rows = write_rows(prepared, command=command)
     return rows
 

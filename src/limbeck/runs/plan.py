@@ -26,7 +26,7 @@ class TeacherPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudentPlan:
-    """One student, its twin without distillation, and the bundle made of it."""
+    """One student, the bundle made of it, and its twin without distillation."""
 
     name: str
     config: StudentModel
@@ -47,8 +47,8 @@ class RunPlan:
     def stages(self) -> list[Stage]:
         ordered = [t.stage for t in self.teachers] + [self.ensemble, self.targets]
         for student in self.students:
-            ordered += [student.stage, student.twin, student.bundle]
-        return ordered
+            ordered += [student.stage, student.bundle]
+        return ordered + [student.twin for student in self.students]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

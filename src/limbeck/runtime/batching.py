@@ -13,14 +13,20 @@ from numpy.typing import NDArray
 # What one more batch costs an engine, in pieces of padding that cost the same. Between 16 and 128
 # the time hardly changes.
 BATCH_COST = 32
+# OpenVINO adds up what a row attends to vector by vector, and the numbers of the last, unfilled one
+# in another order. Whether padding fills it decides the last bits of the sum, int8 makes steps of
+# them, and now and then a label of it. Rows whose lengths end in the same vector all leave it
+# unfilled, whatever batch they are in. Its numbers: 8 with AVX2; 16 with AVX-512, which 8 divides.
+LANES = 8
 
 
 def plan_batches(n_pieces: Sequence[int], *, max_padded_pieces: int) -> list[list[int]]:
     """Group positions so that padding and the number of batches together cost least.
 
     `len(batch) * longest` stays within the budget, but for a row that alone exceeds it, which gets
-    a batch of its own. Longest first: the costliest batch starts first, so the tail of a parallel
-    run is short.
+    a batch of its own. Rows of a batch have the same `length // LANES`, so that no row's outputs
+    depend on its company. Longest first: the costliest batch starts first, so the tail of a
+    parallel run is short.
     """
     if len(n_pieces) == 1:  # one record at a time must not pay for planning
         return [[0]]
@@ -45,12 +51,15 @@ def _segments(
 ) -> list[tuple[int, int]]:
     """Cut the falling lengths into runs, each padded to its first, at the least cost in all."""
     n = len(distinct)
+    blocks = distinct // LANES
+    stops = n - np.searchsorted(blocks[::-1], blocks)  # one past the last length of each's block
     least = np.zeros(n + 1)  # least[i]: what the lengths from i on cost
     ends = np.zeros(n, dtype=np.int64)
     for first in range(n - 1, -1, -1):
-        n_rows = np.cumsum(counts[first:])
+        stop = int(stops[first])
+        n_rows = np.cumsum(counts[first:stop])
         n_batches = -(-n_rows // most_rows[first])
-        costs = n_rows * distinct[first] + BATCH_COST * n_batches + least[first + 1 :]
+        costs = n_rows * distinct[first] + BATCH_COST * n_batches + least[first + 1 : stop + 1]
         ends[first] = first + int(np.argmin(costs))
         least[first] = costs[ends[first] - first]
     segments: list[tuple[int, int]] = []
