@@ -12,14 +12,14 @@ from backbones import WORDS, tiny_model, word_piece
 from tokenizers import Tokenizer
 
 from limbeck.bundle import BundleContents, fill_bundle
-from limbeck.compress.export import export_graph
+from limbeck.compress.export import export_graph, task_outputs
 from limbeck.data.pieces import collate
 from limbeck.data.records import Arc, Labels, Record
 from limbeck.data.vocabulary import tokenizer_from_text
 from limbeck.environment import versions
 from limbeck.tasks.base import TEXT_KINDS, Task, TaskKind
 from limbeck.tasks.codecs import learn_codec
-from limbeck.tasks.scores import RecordScores
+from limbeck.tasks.scores import VECTORS, RecordScores
 from limbeck.train.backbones import Pretrained, make_piecer
 from limbeck.train.network import Network
 from limbeck.train.trained import plans_of
@@ -107,7 +107,8 @@ def build_bundle(folder: Path) -> Path:
     rows = [row for rows in piecer(toy_records(4)) for row in rows]
     folder.mkdir(parents=True)
     graph = folder.parent / f"{folder.name}.onnx"
-    export_graph(network, collate(rows, pad_id=piecer.pad_id), graph)
+    outputs = (*task_outputs(network), VECTORS)
+    export_graph(network, collate(rows, pad_id=piecer.pad_id), graph, outputs=outputs)
     contents = BundleContents(
         name="toy",
         made="2026-12-01",
@@ -115,6 +116,7 @@ def build_bundle(folder: Path) -> Path:
         max_pieces=piecer.max_pieces,
         pad_id=piecer.pad_id,
         precision="fp32",
+        vector_size=pretrained.backbone.hidden_size,
         evidence={"metrics": {}},
         versions=versions(),
         recipe="",

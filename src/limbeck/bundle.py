@@ -52,6 +52,7 @@ class BundleContents:
     max_pieces: int
     pad_id: int
     precision: str  # "int8", "int8-mixed" or "fp32"
+    vector_size: int | None  # of the vectors of texts that the graph gives; None: it gives none
     evidence: Mapping[str, Any]
     versions: Mapping[str, str]
     recipe: str
@@ -68,6 +69,7 @@ class Bundle:
     max_pieces: int
     pad_id: int
     precision: str
+    vector_size: int | None
     evidence: Mapping[str, Any]
     key: str  # hash of the manifest: names this very bundle
 
@@ -116,6 +118,8 @@ def fill_bundle(
         "recipe": contents.recipe,
         "files": files,
     }
+    if contents.vector_size is not None:
+        manifest["vectors"] = {"size": contents.vector_size}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     sync_tree(folder)
 
@@ -139,8 +143,8 @@ def load_bundle(folder: Path) -> Bundle:
             f"{folder}: bundle format {version!r}, this limbeck reads {FORMAT_VERSION}",
             hint="make it again with `limbeck run`" if older else "install a newer limbeck",
         )
-    if set(manifest) != _KEYS:
-        odd = sorted(set(manifest) ^ _KEYS)
+    odd = sorted(set(manifest) - {"vectors"} ^ _KEYS)
+    if odd:
         raise BundleError(f"{path}: missing or unknown keys: {', '.join(odd)}")
     try:
         _check_files(folder, manifest["files"])
@@ -148,6 +152,9 @@ def load_bundle(folder: Path) -> Bundle:
         pad_id, max_pieces = (int(manifest["piecer"][key]) for key in ("pad_id", "max_pieces"))
         if not (0 <= pad_id < MAX_ID and 0 < max_pieces < MAX_ID):
             raise BundleError(f"{path}: piecer: pad_id {pad_id} or max_pieces {max_pieces} is none")
+        vector_size = int(manifest["vectors"]["size"]) if "vectors" in manifest else None
+        if vector_size is not None and not 0 < vector_size < MAX_ID:
+            raise BundleError(f"{path}: vectors: {vector_size} is no size")
         return Bundle(
             folder=folder,
             name=str(manifest["name"]),
@@ -155,6 +162,7 @@ def load_bundle(folder: Path) -> Bundle:
             max_pieces=max_pieces,
             pad_id=pad_id,
             precision=str(manifest["precision"]),
+            vector_size=vector_size,
             evidence=manifest["evidence"],
             key=hashlib.sha256(raw).hexdigest()[:16],
         )

@@ -181,6 +181,7 @@ class CompressConfig(Strict):
     precision: Literal["int8", "fp32"] = "int8"
     max_loss: Annotated[float, Field(ge=0)] = 0.3  # points that a task may lose on dev
     calibration: Positive = 300  # training records that fix the int8 scales
+    vectors: bool = False  # whether the graph gives a vector of each text too, for /v1/embeddings
 
 
 class CardConfig(Strict):

@@ -52,6 +52,7 @@ max_padded_pieces = 128
 [compress]
 max_loss = 100
 calibration = 10
+vectors = true
 """
 
 
@@ -185,9 +186,11 @@ def test_the_bundle_annotates_and_scores_as_its_row_says(
     assert n_sentences == 10
     assert annotated.stdout.count("\n") == dev.read_text().count("\n") + n_sentences
     assert command("annotate", str(bundle), str(dev)).stdout == annotated.stdout
-    one = limbeck.load(bundle)("the cat sees a dog")
+    annotator = limbeck.load(bundle)
+    one = annotator("the cat sees a dog")
     assert len(one.labels["upos"]) == 5
     assert one.labels["mood"] in ("positive", "negative")
+    assert annotator.vectors([one.record]).shape == (1, annotator.bundle.vector_size)
 
 
 def test_the_bundles_backbone_loads_with_transformers(

@@ -1,12 +1,15 @@
 """The routes: what comes in is answered in order, what is too much is refused with its limit."""
 
+import base64
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 from serving import open_toy, results_of, serving
@@ -21,6 +24,7 @@ from limbeck.serve import wire
 from limbeck.serve.limits import Access, Limits
 
 TEXT = "The cat sees a dog ."
+EMBED = {"model": "toy", "input": TEXT}
 HOSTILE = "<img src=x onerror=alert(1)> & </script> \"quoted\" 'too' \u202e \u0000 x"
 
 
@@ -205,11 +209,47 @@ def test_the_open_inference_protocol(client: TestClient) -> None:
     assert client.get("/v2/models/none").status_code == 404
 
 
-def test_embeddings_are_refused_in_openais_words(client: TestClient) -> None:
-    for body, status in [({"model": "toy", "input": "a"}, 404), ({"model": "toy"}, 422)]:
-        answer = client.post("/v1/embeddings", json=body)
-        assert answer.status_code == status
-        assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+def test_vectors_come_as_openai_sends_them(client: TestClient, toy: Annotator) -> None:
+    texts = [TEXT, "a", "", "the dog runs"]
+    wanted = toy.vectors([Record(words=tuple(text.split())) for text in texts])
+    for given, expected in ((texts, wanted), (TEXT, wanted[:1]), ([], wanted[:0])):
+        body = {"model": "toy", "input": given}
+        answer = client.post("/v1/embeddings", json=body).json()
+        assert wire.EmbeddingsResult.model_validate(answer)
+        assert [one["index"] for one in answer["data"]] == list(range(len(expected)))
+        for one, vector in zip(answer["data"], expected, strict=True):
+            assert one["embedding"] == pytest.approx(vector.tolist(), abs=1e-6)
+        coded = client.post("/v1/embeddings", json={**body, "encoding_format": "base64"}).json()
+        for one, vector in zip(coded["data"], expected, strict=True):
+            numbers = np.frombuffer(base64.b64decode(one["embedding"]), dtype="<f4")
+            assert numbers == pytest.approx(vector, abs=1e-6)
+    n_pieces = sum(len(row.ids) for row in toy.cut([Record(words=tuple(TEXT.split()))])[0])
+    usage = client.post("/v1/embeddings", json={"model": "toy", "input": TEXT}).json()["usage"]
+    assert usage == {"prompt_tokens": n_pieces, "total_tokens": n_pieces}
+
+
+def test_refused_vectors_are_told_in_openais_words(toy_bundle: Path, tmp_path: Path) -> None:
+    shutil.copytree(toy_bundle, tmp_path / "without")
+    path = tmp_path / "without" / "bundle.json"
+    manifest = json.loads(path.read_text())
+    del manifest["vectors"]
+    path.write_text(json.dumps(manifest))
+    bodies: list[tuple[dict[str, object], int, str]] = [
+        ({"model": "toy2", "input": "a"}, 404, "labels, not vectors"),
+        ({"model": "none", "input": "a"}, 404, "no model"),
+        ({"model": "toy"}, 422, "input"),
+        ({"model": "toy", "input": "a", "dimensions": 3}, 422, "cannot be cut"),
+        ({"model": "toy", "input": ["a"] * 3}, 413, "limit texts"),
+        ({"model": "toy", "input": "a " * 2_000}, 422, "limit pieces"),
+    ]
+    limits = Limits(texts=2, pieces=100)
+    with serving(open_toy(toy_bundle), open_toy(tmp_path / "without"), limits=limits) as client:
+        for body, status, words in bodies:
+            answer = client.post("/v1/embeddings", json=body)
+            assert answer.status_code == status, body
+            error = answer.json()["error"]
+            assert set(error) == {"message", "type", "param", "code"}
+            assert words in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -323,7 +363,7 @@ def test_a_full_queue_refuses_at_once_and_loses_nothing(
     with serving(toy, limits=Limits(texts=2, waiting=4)) as client, ThreadPoolExecutor(8) as pool:
         first = pool.submit(results_of, client, {"text": TEXT})
         assert held.has_begun.wait(20)
-        waiting = [pool.submit(results_of, client, {"texts": [TEXT, "a"]}) for _ in range(2)]
+        waiting = [pool.submit(results_of, client, {"texts": [TEXT] * 2}) for _ in range(2)]
         wait_for_queue(client, 4)
         answer = client.post("/v1/annotate", json={"text": TEXT})
         assert answer.status_code == 429
@@ -443,6 +483,7 @@ def test_answers_are_as_the_document_says(client: TestClient) -> None:
     strict: list[tuple[type[BaseModel], object]] = [
         (wire.Info, client.get("/info").json()),
         (wire.ModelMeta, client.get("/v2/models/toy").json()),
+        (wire.EmbeddingsResult, client.post("/v1/embeddings", json=EMBED).json()),
         (wire.Results, client.post("/v1/annotate", json={"text": TEXT}).json()),
         (wire.ClassifyResults, client.post("/v1/classify", json={"text": TEXT}).json()),
     ]

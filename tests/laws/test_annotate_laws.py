@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from toys import toy_record, toy_records
 
 from limbeck.bundle import load_bundle
 from limbeck.data.records import Record
-from limbeck.errors import StageError
+from limbeck.errors import BundleError, StageError
 from limbeck.runtime.annotate import AnnotateConfig, Annotator, load
 from limbeck.runtime.batching import (
     BATCH_COST,
@@ -144,6 +145,27 @@ def test_labels_are_the_same_in_any_plan(
     assert [a.record for a in annotated] == [records[i] for i in positions]
     # to the last bit: `length` is a number that no threshold rounds
     assert [a.labels for a in annotated] == [alone[i] for i in positions]
+
+
+def test_a_text_has_the_same_vector_in_any_company(
+    toy_bundle: Path, reference: tuple[list[Record], list[dict[str, object]]]
+) -> None:
+    records, _ = reference
+    annotator = load(toy_bundle)
+    together = annotator.vectors(records)
+    alone = np.concatenate([annotator.vectors([record]) for record in records])
+    assert np.array_equal(together, alone)
+    assert np.linalg.norm(together, axis=1) == pytest.approx(1)  # of several windows too
+    assert annotator.vectors([]).shape == (0, annotator.bundle.vector_size)
+    assert len(np.unique(together.round(6), axis=0)) > len(records) / 2
+
+
+def test_a_bundle_of_labels_alone_gives_no_vectors(toy_bundle: Path) -> None:
+    bundle = replace(load_bundle(toy_bundle), vector_size=None)
+    with pytest.raises(BundleError, match="labels, not vectors"):
+        Annotator(bundle).vectors([Record(words=("a",))])
+    with pytest.raises(BundleError, match="vectors of 32 numbers, the manifest says 7"):
+        Annotator(replace(bundle, vector_size=7)).vectors([Record(words=("a",))])
 
 
 def test_every_record_has_a_label_for_every_word(toy_bundle: Path) -> None:

@@ -18,7 +18,7 @@ TIMING = Timing(waited_seconds=0.0, engine_seconds=0.5)
 
 def answers(begin: int, end: int) -> list[Answer]:
     return [
-        Answer(record=Record(words=(str(i),)), labels={}, probabilities=None)
+        Answer(record=Record(words=(str(i),)), labels={}, probabilities=None, vector=None)
         for i in range(begin, end)
     ]
 

@@ -20,7 +20,8 @@ from limbeck.compress.slim import slim
 from limbeck.data.pieces import Batch
 from limbeck.errors import StageError
 from limbeck.tasks.base import Floats
-from limbeck.train.network import Network, TensorBatch, to_tensors
+from limbeck.tasks.scores import VECTORS
+from limbeck.train.network import Network, TensorBatch, text_vectors, to_tensors
 
 OPSET = 18
 MAX_ABS_DIFF = 1e-4
@@ -38,11 +39,17 @@ _FREE = {
 class _Traced(nn.Module):
     """Positional arguments in, a tuple out: what exporters can follow."""
 
-    def __init__(self, network: Network, names: Sequence[str], blank: TensorBatch) -> None:
+    def __init__(
+        self,
+        network: Network,
+        names: Sequence[str],
+        outputs: Sequence[str],
+        blank: TensorBatch,
+    ) -> None:
         super().__init__()
         self.network = network
         self.names = tuple(names)
-        self.outputs = output_names(network)
+        self.outputs = tuple(outputs)
         self.blank = blank
 
     def forward(self, *arrays: Tensor) -> tuple[Tensor, ...]:
@@ -55,12 +62,23 @@ class _Traced(nn.Module):
             shapes=given.get("shapes", self.blank.shapes),
             word_grid=given.get("word_grid", self.blank.word_grid),
         )
-        logits = self.network(batch)
-        return tuple(logits[name] for name in self.outputs)
+        scored = score_with_vectors(self.network, batch, self.outputs)
+        return tuple(scored[name] for name in self.outputs)
 
 
-def output_names(network: Network) -> tuple[str, ...]:
-    """Names of the graph's outputs, in order."""
+def score_with_vectors(
+    network: Network, batch: TensorBatch, outputs: Sequence[str]
+) -> dict[str, Tensor]:
+    """The network's logits and, if it is among the outputs, the vector of each row."""
+    states = network.states(batch)
+    arrays = network.score(states, batch, None)
+    if VECTORS in outputs:
+        arrays[VECTORS] = text_vectors(states[-1], batch.mask).float()
+    return arrays
+
+
+def task_outputs(network: Network) -> tuple[str, ...]:
+    """Names of the outputs that labels are read from, in order."""
     names: list[str] = []
     for plan in network.plans:
         names += [f"{plan.name}.arcs", plan.name] if plan.kind == "dep" else [plan.name]
@@ -79,15 +97,20 @@ def input_names(network: Network) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def export_graph(network: Network, trace: Batch, path: Path) -> None:
-    """Write the graph; the newer exporter first, the older one for bodies it cannot follow."""
+def export_graph(
+    network: Network, trace: Batch, path: Path, *, outputs: Sequence[str] | None = None
+) -> None:
+    """Write the graph; the newer exporter first, the older one for bodies it cannot follow.
+
+    `outputs`: by default those of the tasks; `VECTORS` may come after them.
+    """
     network = network.eval().float().cpu()
     # engines join plain attention into one kernel; torch's fused one leaves a check for NaN in it
     network.backbone.use_plain_attention()
     tensors = to_tensors(trace, torch.device("cpu"))
     names = input_names(network)
     arguments = tuple(getattr(tensors, name) for name in names)
-    traced = _Traced(network, names, tensors)
+    traced = _Traced(network, names, outputs or task_outputs(network), tensors)
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     failures: list[str] = []
     for attempt in (_export_dynamo, _export_traced):
@@ -141,12 +164,14 @@ def _export_traced(
 
 def graph_parity(network: Network, path: Path, batches: Sequence[Batch]) -> Parity:
     """Run network and graph on the same batches, shaped unlike the traced one."""
+    found = run_graph(path, batches)
     wanted: list[dict[str, Floats]] = []
     with torch.no_grad():
         for batch in batches:
-            logits = network.eval()(to_tensors(batch, torch.device("cpu")))
-            wanted.append({name: array.numpy() for name, array in logits.items()})
-    return compare(wanted, run_graph(path, batches))
+            tensors = to_tensors(batch, torch.device("cpu"))
+            arrays = score_with_vectors(network.eval(), tensors, [*found[0]])
+            wanted.append({name: array.numpy() for name, array in arrays.items()})
+    return compare(wanted, found)
 
 
 def run_graph(path: Path, batches: Sequence[Batch]) -> list[dict[str, Floats]]:

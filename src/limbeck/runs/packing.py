@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from limbeck.bundle import GRAPH, BundleContents, fill_bundle, load_bundle
-from limbeck.compress.export import MAX_ABS_DIFF, export_graph, graph_parity
+from limbeck.compress.export import MAX_ABS_DIFF, export_graph, graph_parity, task_outputs
 from limbeck.compress.quantise import Quantised, Trial, quantise
 from limbeck.data.pieces import Batch, Piecer, collate
 from limbeck.data.records import Record
@@ -27,6 +27,7 @@ from limbeck.runtime.engines import EngineOptions, open_engine, pick_engine
 from limbeck.runtime.scoring import score_records
 from limbeck.runtime.threads import pick_threads
 from limbeck.tasks.metrics import main_metric, score_all
+from limbeck.tasks.scores import VECTORS
 from limbeck.train.evaluate import dev_metrics
 from limbeck.train.trained import Trained, load_trained
 
@@ -52,7 +53,9 @@ def pack(
     job.progress.start(f"bundle {name}", 4)
     fp32 = scratch / "fp32.onnx"
     # a batch of one row would be traced as if there were never more: small data ends in one
-    export_graph(trained.network, max(batches, key=lambda batch: len(batch.n_words)), fp32)
+    trace = max(batches, key=lambda batch: len(batch.n_words))
+    outputs = task_outputs(trained.network) + ((VECTORS,) if job.recipe.compress.vectors else ())
+    export_graph(trained.network, trace, fp32, outputs=outputs)
     parity = graph_parity(trained.network, fp32, [batches[0], batches[-1]])
     parity.check(max_abs_diff=MAX_ABS_DIFF)
     job.progress.advance(1, "exported")
@@ -121,6 +124,7 @@ def _fill(
         max_pieces=piecer.max_pieces,
         pad_id=piecer.pad_id,
         precision=evidence["shipped"],
+        vector_size=trained.network.backbone.hidden_size if job.recipe.compress.vectors else None,
         evidence=evidence,
         versions=versions(),
         recipe=recipe_text,

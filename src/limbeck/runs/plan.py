@@ -111,8 +111,9 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
             "states": recipe.targets.states,
         },
     )
-    # a recipe that says nothing for the card keeps the bundles that it has
+    # a recipe that says nothing for the card or of vectors keeps the bundles that it has
     card = {} if recipe.card == CardConfig() else {"card": recipe.card.model_dump()}
+    compress = recipe.compress.model_dump(exclude=None if recipe.compress.vectors else {"vectors"})
     for student in recipe.student.listed:
         if student.states > 0 and recipe.targets.states is None:
             raise ConfigError(
@@ -150,7 +151,7 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
         )
         bundle = Stage(
             name=f"bundle-{student.name}",
-            inputs={"student": stage.key, "compress": recipe.compress.model_dump(), **card},
+            inputs={"student": stage.key, "compress": compress, **card},
         )
         students.append(
             StudentPlan(name=student.name, config=student, stage=stage, twin=twin, bundle=bundle)

@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Self
 
+import numpy as np
+
 from limbeck.bundle import Bundle, load_bundle
 from limbeck.data.pieces import Batch, Piecer, Pieces
 from limbeck.data.records import Labels, Record
@@ -25,7 +27,7 @@ from limbeck.runtime.choices import Choice, settle
 from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
 from limbeck.runtime.scoring import gather, run_rows
 from limbeck.tasks.base import TEXT_KINDS, Floats, Task, TaskKind
-from limbeck.tasks.scores import RecordScores, stack
+from limbeck.tasks.scores import VECTORS, RecordScores, stack
 
 MAX_INLINE_RECORDS = 32
 
@@ -193,6 +195,22 @@ class Annotator:
             for i, record in enumerate(records)
         ]
 
+    def vectors(self, records: Sequence[Record]) -> Floats:
+        """Vectors of texts, (n_records, width), each of length 1.
+
+        Raises:
+            BundleError: this bundle gives labels alone.
+        """
+        if self.bundle.vector_size is None:
+            raise BundleError(
+                f"{self.bundle.folder} gives labels, not vectors",
+                hint="make it with `vectors = true` under [compress]",
+            )
+        found = [np.zeros((0, self.bundle.vector_size), dtype=np.float32)]
+        for _, scores in self._scored(iter(records)):
+            found += [np.stack([s.vector for s in scores if s.vector is not None])]
+        return np.concatenate(found)
+
     def stream(
         self, records: Iterable[Record], *, probabilities: bool = False
     ) -> Iterator[Annotated]:
@@ -270,6 +288,13 @@ def _soon(work: Callable[[], _Window | None]) -> Future[_Window | None]:
 
 def check_outputs(outputs: Mapping[str, Floats], bundle: Bundle) -> None:
     """Refuse a graph that does not give one score for each label."""
+    if bundle.vector_size is not None:
+        n_numbers = outputs[VECTORS].shape[-1] if VECTORS in outputs else 0
+        if n_numbers != bundle.vector_size:
+            raise BundleError(
+                f"{bundle.folder}: the graph gives vectors of {n_numbers} numbers, "
+                f"the manifest says {bundle.vector_size}"
+            )
     for task in bundle.tasks:
         names = [task.name, f"{task.name}.arcs"] if task.kind == "dep" else [task.name]
         for name in names:

@@ -21,6 +21,7 @@ from limbeck.runtime.annotate import Annotator
 from limbeck.serve.about import about_routes
 from limbeck.serve.annotating import annotating_routes
 from limbeck.serve.dispatcher import Dispatcher
+from limbeck.serve.embedding import embedding_routes
 from limbeck.serve.guard import Guard
 from limbeck.serve.inference import inference_routes
 from limbeck.serve.limits import Access, Limits
@@ -86,6 +87,7 @@ def make_app(
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.include_router(annotating_routes(service))
     app.include_router(inference_routes(service))
+    app.include_router(embedding_routes(service))
     app.include_router(about_routes(service, metrics, is_leaving=is_leaving))
     app.include_router(page_routes())
     document = describe(app, has_token=config.access.token is not None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from limbeck.data.records import Labels, Record
 from limbeck.runtime.annotate import Annotator
-from limbeck.tasks.base import Task
+from limbeck.tasks.base import Floats, Task
 from limbeck.tasks.classify import class_probabilities
 from limbeck.tasks.scores import RecordScores, stack
 
@@ -29,6 +29,7 @@ class Answer:
     record: Record
     labels: Mapping[str, Labels]
     probabilities: Mapping[str, object] | None  # one for each word; of a text's label, all labels
+    vector: Floats | None  # of the whole text, where the bundle gives it
 
 
 def decode_answers(
@@ -41,7 +42,10 @@ def decode_answers(
     tasks = [task for task in annotator.bundle.tasks if task.name in view.tasks]
     found = annotator.decode(records, scores, tasks=tasks, probabilities=view.has_probabilities)
     if not view.has_probabilities:
-        return [Answer(record=a.record, labels=a.labels, probabilities=None) for a in found]
+        return [
+            Answer(record=a.record, labels=a.labels, probabilities=None, vector=s.vector)
+            for a, s in zip(found, scores, strict=True)
+        ]
     spread = _spread(tasks, scores)
     return [
         Answer(
@@ -51,6 +55,7 @@ def decode_answers(
                 **{name: p for name, p in (a.probabilities or {}).items() if p is not None},
                 **{name: column[i] for name, column in spread.items()},
             },
+            vector=scores[i].vector,
         )
         for i, a in enumerate(found)
     ]

@@ -1,8 +1,7 @@
-"""Routes of others' shapes: the Open Inference Protocol, version 2, and OpenAI's embeddings.
+"""Routes of the Open Inference Protocol, version 2.
 
 In:  a tensor of texts.
 Out: a tensor for each task: numbers, names, or lists written as JSON.
-No bundle gives vectors of texts yet, so embeddings are refused in OpenAI's own words.
 """
 
 from typing import Any
@@ -20,26 +19,23 @@ from limbeck.serve.bodies import read_body
 from limbeck.serve.decoding import View
 from limbeck.serve.forms import MEDIA_TYPES, tensor_of, to_text
 from limbeck.serve.openapi import body_of, problems
-from limbeck.serve.refusals import Refusal, wrong
+from limbeck.serve.refusals import wrong
 from limbeck.serve.service import Service, choose_tasks
 from limbeck.serve.texts import Asked
 from limbeck.serve.wire import (
-    EmbeddingsBody,
     InferBody,
     Inferred,
     ModelMeta,
-    OpenAiProblem,
     ServerMeta,
     ServerReady,
 )
 
 INFER: TypeAdapter[InferBody] = TypeAdapter(InferBody)
-EMBEDDINGS: TypeAdapter[EmbeddingsBody] = TypeAdapter(EmbeddingsBody)
 VERSION = "1"
 
 
 def inference_routes(service: Service) -> APIRouter:
-    """`/v2`, `/v2/models/*` and `/v1/embeddings`."""
+    """`/v2` and `/v2/models/*`."""
     router = APIRouter(tags=["inference"])
 
     @router.get("/v2", summary="The server", response_model=ServerMeta, responses=problems())
@@ -96,29 +92,6 @@ def inference_routes(service: Service) -> APIRouter:
         result["outputs"] = [tensor_of(t, [a.labels[t.name] for a in answers]) for t in tasks]
         return Response(to_text(result), media_type=MEDIA_TYPES["json"], headers=timing)
 
-    @router.post(
-        "/v1/embeddings",
-        summary="Vectors of texts: no bundle gives them yet",
-        status_code=404,
-        responses={
-            **problems(),
-            **{s: {"model": OpenAiProblem} for s in (404, 408, 413, 415, 422)},
-        },
-        openapi_extra=body_of("EmbeddingsBody", {"model": "NAME", "input": "The cat sees a dog ."}),
-    )
-    async def embeddings(request: Request) -> Response:
-        """A bundle's graph ends in the labels of its tasks; it has no output with vectors, so the
-        answer is always an error in OpenAI's shape.
-        """
-        try:
-            body = await read_body(request, EMBEDDINGS, service.limits)
-            model, _ = service.annotator(body.model)
-        except Refusal as refusal:
-            return _openai_problem(refusal.status, str(refusal), "invalid_request")
-        return _openai_problem(
-            404, f"{model!r} gives labels, not vectors", "model_has_no_embeddings"
-        )
-
     return router
 
 
@@ -137,13 +110,3 @@ def _meta(name: str, bundle: Bundle) -> dict[str, Any]:
             for task in bundle.tasks
         ],
     }
-
-
-def _openai_problem(status: int, message: str, code: str) -> Response:
-    error = {
-        "message": message,
-        "type": "invalid_request_error",
-        "param": "model" if status == 404 else None,
-        "code": code,
-    }
-    return JSONResponse({"error": error}, status)

@@ -33,6 +33,16 @@ def no_model(name: str, known: Sequence[str]) -> Refusal:
     return not_found(f"no model {name!r}; there are {', '.join(known)}")
 
 
+def no_vectors(model: str) -> Refusal:
+    return not_found(
+        f"{model!r} gives labels, not vectors; its recipe needs `vectors = true` under [compress]"
+    )
+
+
+def other_dimensions(model: str, size: int) -> Refusal:
+    return wrong(f"dimensions: vectors of {model!r} have {size} numbers and cannot be cut")
+
+
 def not_json(content_type: str) -> Refusal:
     """A page elsewhere can post other types without asking, so they are not taken."""
     return Refusal(415, f"content type {content_type!r}; application/json is due")

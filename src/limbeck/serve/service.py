@@ -77,6 +77,7 @@ class Service:
         for position, n in enumerate(n_pieces):
             if n > self.limits.pieces:
                 raise too_many_pieces(position, n, self.limits.pieces)
+        waiter.n_pieces = sum(n_pieces)
         job = Job(
             model=model,
             view=view,

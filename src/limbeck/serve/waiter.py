@@ -21,6 +21,7 @@ class Waiter:
         self._n_missing = n_texts
         self._refusal: Refusal | None = None
         self._changed = asyncio.Event()
+        self.n_pieces = 0  # of all texts
         self.waited_seconds = 0.0  # of the last portion
         self.engine_seconds = 0.0  # of all portions
 

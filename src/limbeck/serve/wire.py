@@ -100,7 +100,7 @@ ClassifyBody = Annotated[
 
 
 class EmbeddingsBody(_Body):
-    """As OpenAI's; `encoding_format`, `dimensions` and `user` are read and left alone."""
+    """As OpenAI's, but for pieces given as numbers; `user` is read and left alone."""
 
     model: str
     input: str | list[str]
@@ -189,6 +189,30 @@ class ClassifyResults(BaseModel):
 
     model: str
     results: list[Classified]
+
+
+class Embedding(BaseModel):
+    """A vector of length 1, as numbers or as base64 of little-endian float32."""
+
+    object: Literal["embedding"]
+    index: int
+    embedding: list[float] | str
+
+
+class Usage(BaseModel):
+    """Pieces that were read."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class EmbeddingsResult(BaseModel):
+    """As OpenAI's."""
+
+    object: Literal["list"]
+    data: list[Embedding]
+    model: str
+    usage: Usage
 
 
 class OpenAiError(BaseModel):

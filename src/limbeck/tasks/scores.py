@@ -13,6 +13,7 @@ import numpy as np
 from limbeck.data.pieces import Pieces
 from limbeck.tasks.base import TEXT_KINDS, Floats, Scores, TaskKind
 
+VECTORS = ".vectors"  # output of a graph that gives vectors of texts; no task's name has a dot
 FAR = np.float32(-1e4)  # score of an arc that no window sees: possible, but only as a last resort
 
 
@@ -22,6 +23,7 @@ class RecordScores:
 
     main: Mapping[str, Floats]
     arcs: Mapping[str, Floats]  # dep task -> (n_words, n_words + 1)
+    vector: Floats | None = None  # (width,) of the whole text, where the graph gives it
 
 
 def split_rows(
@@ -40,7 +42,8 @@ def split_rows(
                 main[task] = outputs[task][end - n : end]
             if kind == "dep":
                 arcs[task] = outputs[f"{task}.arcs"][i, :n, : n + 1]
-        rows.append(RecordScores(main=main, arcs=arcs))
+        vector = outputs[VECTORS][i] if VECTORS in outputs else None
+        rows.append(RecordScores(main=main, arcs=arcs, vector=vector))
     return rows
 
 
@@ -49,8 +52,8 @@ def join_windows(
 ) -> RecordScores:
     """Stitch the windows of one record: each word from the window that owns it.
 
-    Text logits are averaged, weighted by the pieces that each window owns. Arcs between words
-    that no window sees together get `FAR`.
+    Text logits and vectors are averaged, weighted by the pieces that each window has. Arcs between
+    words that no window sees together get `FAR`.
     """
     if len(windows) == 1:
         return scores[0]
@@ -74,7 +77,16 @@ def join_windows(
                 whole[w.own_start : w.own_stop, 0] = s.arcs[task][own, 0]
                 whole[w.own_start : w.own_stop, w.start + 1 : w.stop + 1] = s.arcs[task][own, 1:]
             arcs[task] = whole
-    return RecordScores(main=main, arcs=arcs)
+    vectors = [s.vector for s in scores if s.vector is not None]
+    return RecordScores(main=main, arcs=arcs, vector=_joined(vectors, weights))
+
+
+def _joined(vectors: Sequence[Floats], weights: Floats) -> Floats | None:
+    """One vector of length 1 from those of the windows."""
+    if not vectors:
+        return None
+    mean = weights @ np.stack(vectors)
+    return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
 def _owned(row: Pieces) -> slice:

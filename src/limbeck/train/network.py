@@ -125,6 +125,14 @@ class Network(nn.Module):
         return logits
 
 
+def text_vectors(last: Tensor, mask: Tensor) -> Tensor:
+    """Vectors of whole texts: the mean of the last layer's states, of length 1; (n_rows, width).
+
+    As sentence encoders are read (Reimers and Gurevych, 2019).
+    """
+    return nn.functional.normalize(_mean(last, mask), dim=-1)
+
+
 def _mixed(weights: Tensor, states: Sequence[Tensor]) -> Tensor:
     """Weigh layers: (n_tasks, n_states) and states (n, width) give (n_tasks, n, width).
 
