@@ -188,6 +188,18 @@ def test_decoded_spans_are_legal_and_the_best_legal_ones(seed: int) -> None:
     assert total(scores, [codec.names.index(tag) for tag in tags]) == pytest.approx(best, abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", WORD_KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_records_are_decoded_together_as_each_is_alone(kind: TaskKind, seed: int) -> None:
+    names = ["root", *"abcd"] if kind == "dep" else ["O", "B-X", "I-X", "B-Y", "I-Y"]
+    codec = learnt(kind) if kind == "lemma" else codec_from_json({"kind": kind, "names": names})
+    sizes = np.random.default_rng(seed).integers(0, 40, size=30)
+    words: list[Words] = [tuple(f"w{i}" for i in range(n)) for n in sizes]
+    alone = [random_scores(codec, [one], seed + i)[0] for i, one in enumerate(words)]
+    wanted = [codec.decode(one, [own])[0] for one, own in zip(alone, words, strict=True)]
+    assert codec.decode(joined(alone), words) == wanted
+
+
 def named(codec: Codec, ids: tuple[int, ...]) -> list[str]:
     return [codec.names[i] for i in ids]
 

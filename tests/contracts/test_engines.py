@@ -99,7 +99,7 @@ def test_records_without_words_run(engine: Engine, bundle: Bundle) -> None:
     kinds = {task.name: task.kind for task in bundle.tasks}
     windows = piecer([Record(words=()), Record(words=())])
     rows = [row for record in windows for row in record]
-    for scores in run_rows(rows, engine.run, pad_id=piecer.pad_id, kinds=kinds):
+    for scores in run_rows(rows, engine.run, pad_id=piecer.pad_id).rows(kinds):
         assert scores.main["upos"].shape[0] == 0
         assert scores.main["mood"].shape[0] == 1
         assert scores.arcs["dep"].shape == (0, 1)

@@ -26,8 +26,8 @@ from limbeck.runtime.batching import padding_share, plan_batches
 from limbeck.runtime.choices import Choice, settle
 from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
 from limbeck.runtime.scoring import gather, run_rows
-from limbeck.tasks.base import TEXT_KINDS, Floats, Task, TaskKind
-from limbeck.tasks.scores import VECTORS, RecordScores, stack
+from limbeck.tasks.base import TEXT_KINDS, Floats, Scores, Task, TaskKind
+from limbeck.tasks.scores import VECTORS, BatchScores, RecordScores, stack
 
 MAX_INLINE_RECORDS = 32
 
@@ -73,6 +73,9 @@ class _Window:
     rows: list[tuple[Pieces, ...]]
 
 
+_Scored = tuple[list[int], BatchScores]  # places of the rows of a batch in their window
+
+
 class Annotator:
     """A bundle ready to annotate; keep it, as loading costs more than a sentence."""
 
@@ -112,8 +115,8 @@ class Annotator:
             return []
         if len(records) <= MAX_INLINE_RECORDS:  # starting threads would cost more than the work
             window = _Window(records=list(records), rows=self._piecer(records))
-            scores = self._score(window, None)
-            return self.decode(window.records, scores, probabilities=probabilities)
+            scored = self._score(window, None)
+            return self._decoded(window, scored, probabilities=probabilities)
         return list(self.stream(iter(records), probabilities=probabilities))
 
     def with_budget(self, max_padded_pieces: int) -> Self:
@@ -134,9 +137,9 @@ class Annotator:
         """Rows of each record; for callers that plan their own batches. Any thread may ask."""
         return self._piecer(records)
 
-    def score_batch(self, rows: Sequence[Pieces]) -> list[RecordScores]:
+    def score_batch(self, rows: Sequence[Pieces]) -> BatchScores:
         """Scores of the rows of one batch, by whoever called."""
-        return run_rows(rows, self._run_engine, pad_id=self._piecer.pad_id, kinds=self._kinds)
+        return run_rows(rows, self._run_engine, pad_id=self._piecer.pad_id)
 
     def _run_engine(self, batch: Batch) -> dict[str, Floats]:
         outputs = self.engine.run(batch)
@@ -148,7 +151,7 @@ class Annotator:
     def join(
         self,
         windows: Sequence[tuple[Pieces, ...]],
-        scored: Iterable[tuple[Sequence[int], Sequence[RecordScores]]],
+        scored: Iterable[tuple[Sequence[int], BatchScores]],
     ) -> list[RecordScores]:
         """Scores of whole records from those of their rows, which come batch by batch."""
         return gather(windows, scored, self._kinds)
@@ -167,6 +170,33 @@ class Annotator:
         """
         chosen = self._tasks if tasks is None else tasks
         stacked = stack(scores, {task.name: task.kind for task in chosen})
+        return self._label(records, stacked, chosen, probabilities=probabilities)
+
+    def _decoded(
+        self, window: _Window, scored: Sequence[_Scored], *, probabilities: bool
+    ) -> list[Annotated]:
+        """Labels of a window, batch by batch where no record was cut: nothing is copied then."""
+        if any(len(rows) > 1 for rows in window.rows):
+            scores = gather(window.rows, scored, self._kinds)
+            return self.decode(window.records, scores, probabilities=probabilities)
+        kinds = {task.name: task.kind for task in self._tasks}
+        by_place: dict[int, Annotated] = {}
+        for positions, batch in scored:  # of rows, and of their records
+            own = [window.records[i] for i in positions]
+            labelled = self._label(
+                own, batch.whole(kinds), self._tasks, probabilities=probabilities
+            )
+            by_place.update(zip(positions, labelled, strict=True))
+        return [by_place[i] for i in range(len(window.records))]
+
+    def _label(
+        self,
+        records: Sequence[Record],
+        stacked: Mapping[str, Scores],
+        chosen: Sequence[Task],
+        *,
+        probabilities: bool,
+    ) -> list[Annotated]:
         words = [() if record.pair else record.words for record in records]
         names = [task.name for task in chosen]
         of_pairs = [task.name for task in chosen if task.kind in TEXT_KINDS]
@@ -207,7 +237,8 @@ class Annotator:
                 hint="make it with `vectors = true` under [compress]",
             )
         found = [np.zeros((0, self.bundle.vector_size), dtype=np.float32)]
-        for _, scores in self._scored(iter(records)):
+        for window, scored in self._scored(iter(records)):
+            scores = gather(window.rows, scored, self._kinds)
             found += [np.stack([s.vector for s in scores if s.vector is not None])]
         return np.concatenate(found)
 
@@ -215,19 +246,17 @@ class Annotator:
         self, records: Iterable[Record], *, probabilities: bool = False
     ) -> Iterator[Annotated]:
         """Annotate a stream of records, in order."""
-        for window, scores in self._scored(iter(records)):
-            yield from self.decode(window, scores, probabilities=probabilities)
+        for window, scored in self._scored(iter(records)):
+            yield from self._decoded(window, scored, probabilities=probabilities)
 
-    def _scored(
-        self, records: Iterator[Record]
-    ) -> Iterator[tuple[list[Record], list[RecordScores]]]:
+    def _scored(self, records: Iterator[Record]) -> Iterator[tuple[_Window, list[_Scored]]]:
         """Windows with their scores; one window is in the engine, the next is being read."""
         with (
             ThreadPoolExecutor(1, thread_name_prefix="window") as scorer,
             ThreadPoolExecutor(self.choice.n_workers, thread_name_prefix="engine") as workers,
         ):
             coming = _soon(partial(self._read, records))
-            running: Future[list[RecordScores]] | None = None
+            running: Future[list[_Scored]] | None = None
             current: _Window | None = None
             while True:
                 window = coming.result()
@@ -235,7 +264,7 @@ class Annotator:
                     coming = _soon(partial(self._read, records))
                     started = scorer.submit(self._score, window, workers)
                 if running is not None and current is not None:
-                    yield current.records, running.result()
+                    yield current, running.result()
                 if window is None:
                     return
                 running, current = started, window
@@ -246,7 +275,7 @@ class Annotator:
             return None
         return _Window(records=taken, rows=self._piecer(taken))
 
-    def _score(self, window: _Window, workers: ThreadPoolExecutor | None) -> list[RecordScores]:
+    def _score(self, window: _Window, workers: ThreadPoolExecutor | None) -> list[_Scored]:
         """Score a window, here or by workers."""
         rows = [row for record in window.rows for row in record]
         n_pieces = [len(row.ids) for row in rows]
@@ -258,8 +287,7 @@ class Annotator:
         else:
             futures = [workers.submit(self.score_batch, batch) for batch in batches]
             parts = (_outcome(future.result, window) for future in futures)
-        scored = zip(plan, parts, strict=True)
-        scores = gather(window.rows, scored, self._kinds)
+        scored = list(zip(plan, parts, strict=True))
         tally = self.tally
         tally.engine_seconds += time.perf_counter() - began
         tally.n_records += len(window.records)
@@ -267,7 +295,7 @@ class Annotator:
         tally.n_pieces += sum(n_pieces)
         tally.n_windows_cut += sum(len(record) > 1 for record in window.rows)
         tally.padding = padding_share(n_pieces, plan)
-        return scores
+        return scored
 
 
 def _soon(work: Callable[[], _Window | None]) -> Future[_Window | None]:
@@ -308,7 +336,7 @@ def check_outputs(outputs: Mapping[str, Floats], bundle: Bundle) -> None:
             )
 
 
-def _outcome(result: Callable[[], list[RecordScores]], window: _Window) -> list[RecordScores]:
+def _outcome(result: Callable[[], BatchScores], window: _Window) -> BatchScores:
     """Get what a batch gave; a failure names the records that it was among."""
     try:
         return result()

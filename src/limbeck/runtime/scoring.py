@@ -12,7 +12,7 @@ import numpy as np
 from limbeck.data.pieces import Batch, Pieces, collate
 from limbeck.runtime.batching import plan_batches, round_up
 from limbeck.tasks.base import Floats, TaskKind
-from limbeck.tasks.scores import RecordScores, join_windows, split_rows
+from limbeck.tasks.scores import BatchScores, RecordScores, join_windows
 
 WORD_STEPS = ((32, 8), (64, 16), (128, 32), (512, 64))  # up to so many words in steps of so many
 LAST_WORD_STEP = 128
@@ -31,16 +31,14 @@ def score_records(
     """Score records one batch after another."""
     rows = [row for record in windows for row in record]
     plan = plan_batches([len(row.ids) for row in rows], max_padded_pieces=max_padded_pieces)
-    scored = ((p, run_rows([rows[i] for i in p], run, pad_id=pad_id, kinds=kinds)) for p in plan)
+    scored = ((p, run_rows([rows[i] for i in p], run, pad_id=pad_id)) for p in plan)
     return gather(windows, scored, kinds)
 
 
-def run_rows(
-    rows: Sequence[Pieces], run: Run, *, pad_id: int, kinds: Mapping[str, TaskKind]
-) -> list[RecordScores]:
+def run_rows(rows: Sequence[Pieces], run: Run, *, pad_id: int) -> BatchScores:
     """Score one batch."""
     batch = make_batch(rows, pad_id=pad_id)
-    return split_rows(run(batch), batch.n_words.tolist(), kinds)
+    return BatchScores(outputs=run(batch), n_words=batch.n_words.tolist())
 
 
 def make_batch(rows: Sequence[Pieces], *, pad_id: int) -> Batch:
@@ -73,13 +71,13 @@ def steady_count(n_words: int) -> int:
 
 def gather(
     windows: Sequence[tuple[Pieces, ...]],
-    scored: Iterable[tuple[Sequence[int], Sequence[RecordScores]]],
+    scored: Iterable[tuple[Sequence[int], BatchScores]],
     kinds: Mapping[str, TaskKind],
 ) -> list[RecordScores]:
     """Put scores of rows, which come batch by batch, back in the order of the records."""
     by_row: dict[int, RecordScores] = {}
-    for positions, parts in scored:
-        by_row.update(zip(positions, parts, strict=True))
+    for positions, batch in scored:
+        by_row.update(zip(positions, batch.rows(kinds), strict=True))
     scores: list[RecordScores] = []
     begin = 0
     for record in windows:

@@ -22,7 +22,7 @@ from limbeck.runtime.batching import plan_batches
 from limbeck.serve.decoding import Answer, View, decode_answers
 from limbeck.serve.line import Line, Portion, Timing
 from limbeck.serve.refusals import engine_failed, leaving
-from limbeck.tasks.scores import RecordScores
+from limbeck.tasks.scores import BatchScores, RecordScores
 
 Post = Callable[[Callable[[], None]], object]
 Clock = Callable[[], float]
@@ -142,7 +142,7 @@ class Dispatcher:
         rows = [row for record in windows for row in record]
         n_pieces = [len(row.ids) for row in rows]
         plan = plan_batches(n_pieces, max_padded_pieces=annotator.choice.max_padded_pieces)
-        scored: list[tuple[list[int], list[RecordScores]]] = []
+        scored: list[tuple[list[int], BatchScores]] = []
         for positions in plan:
             began = self._clock()
             scored.append((positions, annotator.score_batch([rows[i] for i in positions])))

@@ -1,7 +1,7 @@
 """From padded batch outputs to scores of whole records: split rows, stitch windows, stack.
 
-In:  named output arrays of one batch, and the rows that it was made of.
-Out: `RecordScores`, then `Scores` of many records for the codecs.
+In:  named output arrays of one batch, and how many words its rows have.
+Out: `RecordScores`, then `Scores` of many records for the codecs; or these at once.
 Knows neither engine nor torch; both front doors and training use it.
 """
 
@@ -26,25 +26,45 @@ class RecordScores:
     vector: Floats | None = None  # (width,) of the whole text, where the graph gives it
 
 
-def split_rows(
-    outputs: Mapping[str, Floats], n_words: Sequence[int], kinds: Mapping[str, TaskKind]
-) -> list[RecordScores]:
-    """Cut the outputs of one batch into its rows; views, not copies."""
-    ends = np.cumsum(n_words).tolist()
-    rows: list[RecordScores] = []
-    for i, (n, end) in enumerate(zip(n_words, ends, strict=True)):
-        main: dict[str, Floats] = {}
-        arcs: dict[str, Floats] = {}
-        for task, kind in kinds.items():
-            if kind in TEXT_KINDS:
-                main[task] = outputs[task][i : i + 1]
-            else:
-                main[task] = outputs[task][end - n : end]
-            if kind == "dep":
-                arcs[task] = outputs[f"{task}.arcs"][i, :n, : n + 1]
-        vector = outputs[VECTORS][i] if VECTORS in outputs else None
-        rows.append(RecordScores(main=main, arcs=arcs, vector=vector))
-    return rows
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchScores:
+    """Outputs of one batch as the graph gave them: words of all rows end to end, arcs padded."""
+
+    outputs: Mapping[str, Floats]
+    n_words: Sequence[int]  # of each row; outputs may go on after the last one's
+
+    def rows(self, kinds: Mapping[str, TaskKind]) -> list[RecordScores]:
+        """Scores row by row; views, not copies."""
+        ends = np.cumsum(self.n_words).tolist()
+        vectors = self.outputs.get(VECTORS)
+        found: list[RecordScores] = []
+        for i, (n, end) in enumerate(zip(self.n_words, ends, strict=True)):
+            main: dict[str, Floats] = {}
+            arcs: dict[str, Floats] = {}
+            for task, kind in kinds.items():
+                own = slice(i, i + 1) if kind in TEXT_KINDS else slice(end - n, end)
+                main[task] = self.outputs[task][own]
+                if kind == "dep":
+                    arcs[task] = self._arcs(task, i, n)
+            vector = None if vectors is None else vectors[i]
+            found.append(RecordScores(main=main, arcs=arcs, vector=vector))
+        return found
+
+    def whole(self, kinds: Mapping[str, TaskKind]) -> dict[str, Scores]:
+        """Scores of all rows, as codecs read them; views, not copies."""
+        n_rows, n_words = len(self.n_words), sum(self.n_words)
+        return {
+            task: Scores(
+                main=self.outputs[task][: n_rows if kind in TEXT_KINDS else n_words],
+                arcs=tuple(self._arcs(task, i, n) for i, n in enumerate(self.n_words))
+                if kind == "dep"
+                else (),
+            )
+            for task, kind in kinds.items()
+        }
+
+    def _arcs(self, task: str, row: int, n_words: int) -> Floats:
+        return self.outputs[f"{task}.arcs"][row, :n_words, : n_words + 1]
 
 
 def join_windows(

@@ -109,25 +109,38 @@ def likeliest_legal(logits: Floats, n_words: Sequence[int], legal: NDArray[np.bo
     previous = np.empty_like(ids)
     previous[1:] = ids[:-1]
     previous[starts[starts < ends]] = len(legal) - 1
-    broken = np.flatnonzero(~legal[previous, ids])
-    for record in np.unique(np.searchsorted(ends, broken, side="right")).tolist():
-        own = slice(starts[record], ends[record])
-        ids[own] = viterbi(logits[own], legal)
+    broken = np.unique(np.searchsorted(ends, np.flatnonzero(~legal[previous, ids]), side="right"))
+    sizes = np.asarray(n_words, dtype=np.int64)[broken]
+    # records of like length together, so that padding at most doubles them
+    magnitudes = np.frexp(sizes)[1]
+    for magnitude in np.unique(magnitudes).tolist():
+        own = magnitudes == magnitude
+        words = starts[broken[own], None] + np.arange(sizes[own].max())
+        found = viterbi(logits[np.minimum(words, len(logits) - 1)], sizes[own], legal)
+        is_word = words < ends[broken[own], None]
+        ids[words[is_word]] = found[is_word]
     return ids
 
 
-def viterbi(logits: Floats, legal: NDArray[np.bool_]) -> Ids:
-    """Find the legal tags with the largest sum of logits, for one record of at least one word."""
+def viterbi(logits: Floats, n_words: Ids, legal: NDArray[np.bool_]) -> Ids:
+    """Find the legal tags with the largest sum of logits, for many records at once.
+
+    `logits` (n_records, longest, n_tags), of which `n_words` (n_records,), at least one, count;
+    gives (n_records, longest). After its last word a record stays on the tag that it has.
+    """
     penalty = np.where(legal, 0.0, -np.inf)
     follow = penalty[:-1].T.copy()  # (n_tags, n_tags): to each tag, from each tag
-    best = logits[0] + penalty[-1]
+    best = logits[:, 0] + penalty[-1]
+    every = np.arange(len(logits))
     came_from = np.zeros(logits.shape, dtype=np.int64)
-    for i in range(1, len(logits)):
-        paths = follow + best
-        came_from[i] = paths.argmax(axis=1)
-        best = paths.max(axis=1) + logits[i]
-    ids = np.empty(len(logits), dtype=np.int64)
-    ids[-1] = best.argmax()
-    for i in range(len(logits) - 1, 0, -1):
-        ids[i - 1] = came_from[i, ids[i]]
+    came_from[:] = np.arange(logits.shape[2])
+    for i in range(1, logits.shape[1]):
+        going_on = np.flatnonzero(i < n_words)
+        paths = follow + best[going_on, None, :]
+        came_from[going_on, i] = paths.argmax(axis=2)
+        best[going_on] = paths.max(axis=2) + logits[going_on, i]
+    ids = np.empty(logits.shape[:2], dtype=np.int64)
+    ids[:, -1] = best.argmax(axis=1)
+    for i in range(logits.shape[1] - 1, 0, -1):
+        ids[:, i - 1] = came_from[every, i, ids[:, i]]
     return ids

@@ -46,7 +46,6 @@ class Predictor:
                     [rows[i] for i in positions],
                     self._run,
                     pad_id=self.piecer.pad_id,
-                    kinds=self.kinds,
                 ),
             )
             for positions in _plan(rows)
