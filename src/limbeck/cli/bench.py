@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from limbeck.bench.checks import run_checks
 from limbeck.bench.contestants import Field, line_up
@@ -26,6 +27,9 @@ from limbeck.errors import InputError
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.threads import pick_threads
 from limbeck.tasks.metrics import score_all
+
+if TYPE_CHECKING:
+    from limbeck.bench.load import Length
 
 BUILT_IN = Path(__file__).parent.parent / "demo" / "sentences_train.conllu"
 
@@ -59,10 +63,11 @@ def check_bundle(
     text: Path | None,
     format: FormatName | None,
     n_threads: int | None,
+    load: "Length | None",
     rows_to: Path | None,
     as_json: bool,
 ) -> int:
-    """Start, one record at a time, memory, and whether answers depend on the plan."""
+    """What a race does not show, of a process that annotates or of `limbeck serve` under load."""
     bundle = load_bundle(folder)
     text = text or BUILT_IN
     threads = pick_threads(n_threads)
@@ -70,14 +75,22 @@ def check_bundle(
     records = list(read_records(text, options=options))
     if not any(record.words for record in records):
         raise InputError(f"{text}: no text", hint="name a file with text to annotate")
-    checks = run_checks(bundle, records, n_threads=threads, progress=make_progress())
+    progress = make_progress()
+    if load is None:
+        part = "--checks"
+        checks = run_checks(bundle, records, n_threads=threads, progress=progress)
+    else:
+        from limbeck.bench.load import PLANS, run_load
+
+        part = f"--load {load}"
+        checks = run_load(bundle, records, n_threads=threads, plan=PLANS[load], progress=progress)
     rows = [
         {
             "bundle": bundle.name,
             **asdict(check),
             "ratio": round(check.ratio, 4) if math.isfinite(check.ratio) else None,
             "date": date.today().isoformat(),
-            "command": f"limbeck bench {bundle.name} --text {text.name} --checks",
+            "command": f"limbeck bench {bundle.name} --text {text.name} {part}",
             "environment": environment(n_threads=threads),
         }
         for check in checks

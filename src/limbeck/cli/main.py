@@ -192,6 +192,10 @@ def bench(
     checks: Annotated[
         bool, typer.Option("--checks", help="start, one record, memory, steady answers instead")
     ] = False,
+    load: Annotated[
+        Literal["quick", "full"] | None,
+        typer.Option(help="`serve` under load instead: half a minute, or 13"),
+    ] = None,
     scenario: Annotated[Path | None, typer.Option(help="a race with peers, from a file")] = None,
     data: Annotated[Path, typer.Option(help="a scenario's text is in this folder")] = Path("."),
     models: Annotated[Path, typer.Option(help="and its models in this one")] = Path("."),
@@ -201,7 +205,7 @@ def bench(
     """Race a bundle against its bare graph, naive engines, a transformers pipeline, and peers."""
     from limbeck.cli.bench import bench_bundle, bench_scenario, check_bundle
 
-    if checks:
+    if checks or load is not None:
         _leave(
             narrated(
                 lambda: check_bundle(
@@ -209,6 +213,7 @@ def bench(
                     text=text,
                     format=format,
                     n_threads=threads,
+                    load=load,
                     rows_to=rows,
                     as_json=json,
                 )
