@@ -107,3 +107,27 @@ def test_targets_of_a_long_record_are_cut_as_its_windows_are() -> None:
         assert arcs.ids.max() <= n
         assert (arcs.ids[arcs.probs > 0] >= 0).all()
     assert (owned == 1).all()
+
+
+@pytest.mark.parametrize("name", ["keys.npy", "upos.probs.npy", "states.npy", "sums.json"])
+def test_a_store_that_was_changed_on_disk_is_refused(
+    tmp_path: Path, store: tuple[list[Record], list[RecordScores], TargetStore], name: str
+) -> None:
+    hashes = {task.name: codec_hash(task.codec) for task in toy_tasks()}
+    path = tmp_path / "shard-00001" / name
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1  # as long as it was
+    path.write_bytes(content)
+    with pytest.raises(StageError, match="damaged") as failure:
+        TargetStore(tmp_path, hashes)
+    assert str(tmp_path) in str(failure.value.hint)
+
+
+def test_a_store_without_sums_is_read_as_before(
+    tmp_path: Path, store: tuple[list[Record], list[RecordScores], TargetStore]
+) -> None:
+    records, _, _ = store
+    for sums in tmp_path.glob("shard-*/sums.json"):
+        sums.unlink()
+    hashes = {task.name: codec_hash(task.codec) for task in toy_tasks()}
+    assert len(TargetStore(tmp_path, hashes)) == len(records)

@@ -8,6 +8,7 @@ label set of each task. No pickle.
 
 import json
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from limbeck.train.rows import Soft
 
 TOP_K = 8  # likeliest labels kept of each word; the rest holds under 0.1 % of the mass on EWT
 TOP_HEADS = 4  # likeliest heads kept of each word
+SUMS = "sums.json"  # CRC-32 of each array of a shard
 
 
 def sparse(probs: Floats, k: int) -> Soft:
@@ -85,6 +87,8 @@ def write_shard(
         np.save(staged / f"{name}.probs.npy", np.concatenate([t[name].probs for t in targets]))
     if states is not None:
         np.save(staged / "states.npy", np.concatenate(states))
+    sums = {path.name: _sum(path) for path in sorted(staged.glob("*.npy"))}
+    (staged / SUMS).write_text(json.dumps(sums, indent=1), encoding="utf-8")
     sync_tree(staged)
     staged.rename(folder / f"shard-{number:05d}")
 
@@ -173,10 +177,32 @@ def _index(folder: Path) -> Any:
     return index
 
 
+def _check_sums(shard: Path) -> None:
+    """Compare every array with its sum: a store that was copied badly teaches nonsense."""
+    if not (shard / SUMS).exists():  # written before there were sums
+        return
+    try:
+        sums = json.loads((shard / SUMS).read_text(encoding="utf-8"))
+        changed = [name for name, known in sums.items() if _sum(shard / name) != known]
+    except (OSError, ValueError, AttributeError, RecursionError) as failure:
+        raise _damaged(shard / SUMS, first_line(failure)) from failure
+    if changed:
+        raise _damaged(shard / changed[0], "not the file that was written")
+
+
+def _sum(path: Path) -> int:
+    with path.open("rb") as file:
+        found = 0
+        while block := file.read(1 << 20):
+            found = zlib.crc32(block, found)
+    return found
+
+
 def _open_shard(
     shard: Path, n_records: int, names: Sequence[str], kinds: Mapping[str, TaskKind]
 ) -> _Shard:
     """Arrays of one shard, each as long as the shard has records or words."""
+    _check_sums(shard)
     word_ends = _array(shard / "word_ends.npy")
     _check_length(shard / "word_ends.npy", word_ends, n_records)
     n_words = int(word_ends[-1]) if n_records else 0
