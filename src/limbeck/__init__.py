@@ -24,6 +24,10 @@ _PLACES = {
 __all__ = [*_PLACES, "__version__"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module 'limbeck' has no attribute {name!r}")

@@ -55,6 +55,20 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
+def give_name(folder: Path, name: str) -> Path:
+    """Let `name`, beside the folder, be a link to it; the folder itself where no link can be."""
+    link, staged = folder.parent / name, folder.parent / f".{name}"
+    if link.exists() and not link.is_symlink():
+        return folder
+    try:
+        staged.unlink(missing_ok=True)
+        staged.symlink_to(folder.name)
+        staged.replace(link)
+    except OSError:  # not every file system has links
+        return folder
+    return link
+
+
 def _umask() -> int:
     current = os.umask(0)
     os.umask(current)

@@ -128,7 +128,11 @@ def load_bundle(folder: Path) -> Bundle:
     """Check a bundle against its manifest and open it."""
     path = folder / MANIFEST
     if not path.is_file():
-        raise BundleError(f"{folder} is not a bundle: it has no {MANIFEST}")
+        there = "it has no " + MANIFEST if folder.is_dir() else "there is no such folder"
+        raise BundleError(
+            f"{folder} is not a bundle: {there}",
+            hint="`limbeck run` and `limbeck demo` make bundles and say where",
+        )
     raw = path.read_bytes()
     try:
         manifest = json.loads(raw)

@@ -6,6 +6,7 @@ nearest right name; nothing is read from the environment.
 """
 
 import difflib
+import json
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -33,6 +34,9 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Format = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines", "hub"]
 
 
+TEXT_FIELDS = ("text", "pair", "words")  # keys of `columns` that are no tasks
+
+
 class Strict(BaseModel):
     """Settings that refuse what they do not know."""
 
@@ -56,6 +60,15 @@ class CorpusConfig(Strict):
     dev_limit: Positive | None = None
     repeat: Positive = 1  # times that an epoch reads train: small corpora beside large ones
     dev_share: Share = 0.0  # without a dev file: this share of train, drawn by the seed
+
+    @model_validator(mode="after")
+    def _names_columns_of_what_it_reads(self) -> Self:
+        for key in self.columns:
+            if key not in (known := [*TEXT_FIELDS, *self.tasks]):
+                near = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+                raise ValueError(f"no task or text is called {key!r}; {hint}")
+        return self
 
 
 class UnlabelledConfig(Strict):
@@ -247,15 +260,35 @@ def _narrated(failure: ValidationError, kind: type[Strict], where: str) -> Confi
     # an unknown key explains what else is missing, so it is told first
     errors = sorted(failure.errors(), key=lambda e: e["type"] != "extra_forbidden")
     error = errors[0]
-    place = ".".join(str(part) for part in error["loc"] if part not in (_AUTO, _LISTED))
+    place = _place(error["loc"])
     if error["type"] == "extra_forbidden":
         known = sorted(_known_keys(kind, error["loc"][:-1]))
         near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        if place.startswith("student.") and error["loc"][-1] in StudentModel.model_fields:
+            hint = "what says how a student is made goes under [[student.ladder]]"
         return ConfigError(f"{where}: unknown key {place!r}", hint=hint)
     if error["type"] == "missing":
         return ConfigError(f"{where}: {place!r} is missing")
-    return ConfigError(f"{where}: {place}: {error['msg']} (found {error['input']!r})")
+    message = error["msg"].removeprefix("Value error, ")
+    hint = ""
+    if error["type"] == "list_type" and isinstance(error["input"], dict):
+        hint = f"write [[{place}]], with two brackets"
+    elif error["type"] == "list_type":
+        hint = f"write {error['loc'][-1]} = [{json.dumps(error['input'])}]"
+    return ConfigError(f"{where}: {place}: {message} (found {error['input']!r})", hint=hint)
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    """Where a value stands, as the file has it: "teacher 1.epochs" for the first [[teacher]]."""
+    named = ""
+    for part in loc:
+        if isinstance(part, int):
+            named += f" {part + 1}"
+        # pydantic adds which member of a union it tried: no key has a bracket or a hyphen
+        elif part not in (_AUTO, _LISTED) and not set("[]-").intersection(part):
+            named += f".{part}" if named else part
+    return named
 
 
 def _known_keys(kind: type[Strict], place: tuple[int | str, ...]) -> set[str]:

@@ -31,12 +31,12 @@ def test_a_good_recipe_has_its_defaults() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message", "hint"),
     [
-        ('dev = "b.tsv"', 'dew = "b.tsv"', "unknown key 'corpus.0.dew'", "'dev'"),
+        ('dev = "b.tsv"', 'dew = "b.tsv"', "unknown key 'corpus 1.dew'", "'dev'"),
         ("[[teacher]]", "[[teachers]]", "unknown key 'teachers'", "'teacher'"),
         (
             'model = "x"\n[student]',
             'model = "x"\nepoch = 3\n[student]',
-            "teacher.0.epoch",
+            "teacher 1.epoch",
             "epochs",
         ),
         ('model = "x"\n[student]', 'model = "x"\nepochs = 0\n[student]', "greater than 0", ""),
@@ -47,10 +47,20 @@ def test_a_good_recipe_has_its_defaults() -> None:
         ('name = "r"', 'name = "r', "not TOML", ""),
         ('name = "r"', "", "'name' is missing", ""),
         ('name = "s"', 'name = "s"\npick = "middle"', "first", ""),
-        ('name = "s"', 'name = "s"\npicks = "first"', "student.ladder.0.picks", "pick"),
+        ('name = "s"', 'name = "s"\npicks = "first"', "student.ladder 1.picks", "pick"),
         ('name = "s"', 'name = "s"\nbody = "static"\nffn = 4', "'ffn' does not go with", ""),
         ("[student]", '[student]\nminimise = "size"', "without a floor", ""),
         ("[student]", "[student]\nconfidence = 2.0", "less than 1", ""),
+        ("[[teacher]]", "[teacher]", "teacher: Input should be a valid list", "[[teacher]]"),
+        ('tasks = ["intent"]', 'tasks = "intent"', "corpus 1.tasks", 'tasks = ["intent"]'),
+        (
+            'tasks = ["intent"]',
+            'tasks = ["intent"]\ncolumns = { text = 1, intend = 2 }',
+            "corpus 1: no task or text is called 'intend'; did you mean 'intent'?",
+            "",
+        ),
+        ('name = "s"', 'name = "s"\nlayers = "two"', "student.ladder 1.layers:", ""),
+        ("[[student.ladder]]", "", "unknown key 'student.name'", "under [[student.ladder]]"),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, message: str, hint: str) -> None:

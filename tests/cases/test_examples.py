@@ -1,5 +1,6 @@
 """Every recipe in examples/ and the demo's are valid and lay out their stages."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,25 @@ def test_it_can_be_planned(path: Path) -> None:
     names = [stage.folder_name for stage in plan.stages()]
     assert len(set(names)) == len(names)
     assert len(plan.teachers) == sum(len(t.seeds) for t in recipe.teacher)
+
+
+def test_what_is_said_to_serve_again_does() -> None:
+    plans = {}
+    texts = {path.stem: path.read_text("utf-8") for path in RECIPES}
+    for path in RECIPES:
+        recipe = read_recipe(path)
+        models = {t.model: t.model for t in recipe.teacher}
+        models |= {s.model: s.model for s in recipe.student.listed}
+        # what the text hashes are made of
+        given = [recipe.seed, *(c.model_dump_json() for c in recipe.corpus)]
+        text = TextHashes(labelled=str(given), unlabelled=str(recipe.unlabelled), labels={})
+        plans[path.stem] = plan_run(recipe, text, models)
+    again = {name: re.findall(r"folder of (\S+)\.toml", text) for name, text in texts.items()}
+    assert sum(map(len, again.values())) >= 4
+    for name, bases in again.items():
+        for base in bases:
+            assert plans[name].teachers == plans[base].teachers, name
+            assert plans[name].targets == plans[base].targets, name
 
 
 @pytest.mark.parametrize(

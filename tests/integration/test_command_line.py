@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_a_failure_leaves_no_output_and_keeps_what_was_there(
 
 BAD_CALLS = [
     (["annotate", "BUNDLE", "none.txt"], "none.txt: No such file"),
-    (["annotate", "nowhere", "-"], "not a bundle"),
+    (["annotate", "nowhere", "-"], "no such folder"),
     (["annotate", "BUNDLE", "-", "--threads", "0"], "at least 1"),
     (["annotate", "BUNDLE", "-", "--threads", "1000"], "this process may use"),
     (["annotate", "BUNDLE", "-", "--tasks", "upos,nix"], "nix: not in this bundle"),
@@ -296,3 +297,9 @@ def test_checks_hold_on_the_toy(
     for plan in plans:
         assert plan.measured == 0
         assert plan.against > 500
+
+
+def test_the_version_is_told() -> None:
+    done = limbeck("--version")
+    assert done.returncode == 0
+    assert done.stdout.strip() == f"limbeck {version('limbeck')}"

@@ -186,7 +186,8 @@ def test_the_bundle_annotates_and_scores_as_its_row_says(
     assert n_sentences == 10
     assert annotated.stdout.count("\n") == dev.read_text().count("\n") + n_sentences
     assert command("annotate", str(bundle), str(dev)).stdout == annotated.stdout
-    annotator = limbeck.load(bundle)
+    assert (world / "run" / "small").resolve() == bundle.resolve()
+    annotator = limbeck.load(world / "run" / "small")
     one = annotator("the cat sees a dog")
     assert len(one.labels["upos"]) == 5
     assert one.labels["mood"] in ("positive", "negative")

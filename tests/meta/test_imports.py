@@ -120,6 +120,7 @@ def test_no_part_hides_a_public_name() -> None:
 
     parts = {path.stem for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
     assert not parts & set(limbeck.__all__)
+    assert dir(limbeck) == sorted(limbeck.__all__), "what completion offers"
     for name in limbeck.__all__:
         for _ in range(2):
             assert not isinstance(getattr(limbeck, name), type(limbeck))

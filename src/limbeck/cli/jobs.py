@@ -12,7 +12,9 @@ from pathlib import Path
 
 from limbeck.cli.bars import make_progress
 from limbeck.cli.report import leave_report
-from limbeck.errors import ConfigError
+from limbeck.config import read_recipe
+from limbeck.data.corpora import corpus_files
+from limbeck.errors import ConfigError, StageError
 from limbeck.runs.table import result_table
 
 
@@ -38,7 +40,9 @@ def run_recipe(
 ) -> int:
     """Run a recipe, or show its plan."""
     quiet_libraries()
-    from limbeck.runs.pipeline import execute, planned, prepare
+    # before torch: mistakes are told at once, and where it is not installed too
+    corpus_files(read_recipe(recipe), data or recipe.parent)
+    from limbeck.runs.pipeline import bundle_of, execute, planned, prepare
 
     prepared = prepare(recipe, root=data, models=models, run=out, progress=make_progress())
     if prepared.job.recipe.student.floor and until in ("students", "bundles", "results"):
@@ -68,8 +72,9 @@ def run_recipe(
         sys.stdout.write(json.dumps(found) + "\n")
     else:
         sys.stdout.write(result_table(rows_done))
-        for bundle in sorted(prepared.run.glob("bundle-*")):
-            sys.stdout.write(f"bundle: {bundle}\n")
+        for student in prepared.plan.students:
+            if (bundle := bundle_of(prepared, student)) is not None:
+                sys.stdout.write(f"bundle: {bundle}\n")
         if rows_done:
             sys.stdout.write(f"report: {leave_report(prepared.run)}\n")
     return 0
@@ -79,13 +84,15 @@ def run_demo(out: Path, *, as_json: bool) -> int:
     """Run the built-in recipe, then annotate three sentences with what came of it."""
     quiet_libraries()
     from limbeck.demo.sentences import SENTENCES, show_annotated
-    from limbeck.runs.pipeline import execute, prepare
+    from limbeck.runs.pipeline import bundle_of, execute, prepare
 
     recipe = Path(__file__).parent.parent / "demo" / "demo.toml"
     prepared = prepare(recipe, root=recipe.parent, models=None, run=out, progress=make_progress())
     rows = execute(prepared, until="results", command="limbeck demo")
     (student,) = prepared.plan.students
-    bundle = out / student.bundle.folder_name
+    bundle = bundle_of(prepared, student)
+    if bundle is None:
+        raise StageError(f"{out}: the demo has made no bundle")
     if as_json:
         found = {"bundle": str(bundle), "rows": [row.to_json() for row in rows]}
         sys.stdout.write(json.dumps(found) + "\n")

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from limbeck import __version__
 from limbeck.cli.narrate import narrated
 
 app = typer.Typer(
@@ -20,6 +21,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        sys.stdout.write(f"limbeck {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def limbeck(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="say it and stop"),
+    ] = False,
+) -> None:
+    """Distil an ensemble of transformer encoders; run the small model fast on a CPU."""
+
 
 Format = Literal["conllu", "bio", "jsonl", "csv", "tsv", "parquet", "lines"]
 OutFormat = Literal["conllu", "bio", "jsonl"]

@@ -49,15 +49,17 @@ def narrated(work: Callable[[], int | None]) -> int:
 
 def _remedy(failure: ImportError) -> str:
     name = (failure.name or "").partition(".")[0]
-    training = ("torch", "transformers", "safetensors", "onnx", "nncf", "pydantic")
-    if name in (*training, "huggingface_hub"):
+    training = ("torch", "transformers", "safetensors", "onnx", "onnxscript", "nncf", "pydantic")
+    if name in (*training, "huggingface_hub", "optuna"):
         return "pip install 'limbeck[train]'"
     if name in ("pyarrow", "zstandard", "datasets"):
         return "pip install 'limbeck[data]'"
     if name in ("jinja2", "markupsafe"):
         return "pip install 'limbeck[report]'"
-    if name in ("fastapi", "starlette", "uvicorn", "prometheus_client"):
+    if name in ("fastapi", "starlette", "uvicorn", "httptools", "uvloop", "prometheus_client"):
         return "pip install 'limbeck[serve]'"
+    if name == "openvino":
+        return "pip install 'limbeck[openvino]'"
     return ""
 
 

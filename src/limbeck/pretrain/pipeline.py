@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from limbeck.artefacts import atomic_file
+from limbeck.artefacts import atomic_file, give_name
 from limbeck.data.vocabulary import Vocabulary, load_tokenizer
 from limbeck.environment import environment
 from limbeck.errors import InputError
@@ -62,7 +62,7 @@ def execute(
     found = perform_stages(
         prepared, progress, command=command, clock=clock, checkpoint_minutes=checkpoint_minutes
     )
-    return replace(found, folder=_named(run, found.folder))
+    return replace(found, folder=give_name(found.folder, "model"))
 
 
 def perform_stages(
@@ -259,12 +259,3 @@ def _about(
         "command": command,
         "environment": environment(n_threads=torch.get_num_threads()),
     }
-
-
-def _named(run: Path, folder: Path) -> Path:
-    """Let `model` in the run folder be the newest one."""
-    link, staged = run / "model", run / ".model"
-    staged.unlink(missing_ok=True)
-    staged.symlink_to(folder.name)
-    staged.replace(link)
-    return link

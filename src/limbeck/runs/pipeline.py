@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from limbeck.artefacts import atomic_file
+from limbeck.artefacts import atomic_file, give_name
 from limbeck.config import read_recipe
 from limbeck.data.corpora import Corpora, corpora_hash, corpus_files, load_corpora
 from limbeck.data.records import Record
@@ -21,7 +21,14 @@ from limbeck.runs import work
 from limbeck.runs.checks import check_work
 from limbeck.runs.lock import locked
 from limbeck.runs.packing import pack
-from limbeck.runs.plan import RunPlan, TextHashes, model_hash, plan_run, recipe_hash
+from limbeck.runs.plan import (
+    RunPlan,
+    StudentPlan,
+    TextHashes,
+    model_hash,
+    plan_run,
+    recipe_hash,
+)
 from limbeck.runs.results import Origin, ResultRow, collect_rows
 from limbeck.runs.stages import Stage, is_done, perform
 from limbeck.tasks.base import Task
@@ -171,7 +178,8 @@ def _execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRo
             ),
         )
         if until != "students":
-            perform(student.bundle, run, _packer(prepared, student.name, trained))
+            bundle = perform(student.bundle, run, _packer(prepared, student.name, trained))
+            give_name(bundle, student.name)
         rows = write_rows(prepared, command=command)
     # last: what the run is for is at hand while its baselines are still at work
     for student in plan.students:
@@ -184,6 +192,15 @@ def _execute(prepared: Prepared, *, until: Until, command: str) -> list[ResultRo
         )
         rows = write_rows(prepared, command=command)
     return rows
+
+
+def bundle_of(prepared: Prepared, student: StudentPlan) -> Path | None:
+    """A student's bundle by the name that stays, or by its folder's; None: not packed yet."""
+    folder = prepared.run / student.bundle.folder_name
+    link = prepared.run / student.name
+    if not folder.is_dir():
+        return None
+    return link if link.resolve() == folder.resolve() else folder
 
 
 def write_rows(prepared: Prepared, *, command: str) -> list[ResultRow]:
