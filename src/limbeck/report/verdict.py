@@ -126,6 +126,15 @@ def _bundle(bundle: Model, models: Sequence[Model], names: Sequence[str]) -> lis
         other = quality(ensemble, names) if ensemble is not None else None
         beside = "" if other is None else f", the ensemble's is {score(other)}"
         said.append(f"Its quality is {score(mean)}{beside} ({quality_name(names)}).")
+        alone = quality(replace(bundle, metrics=bundle.twin), names)
+        if alone is not None:
+            outcome = "more" if mean > alone else "less"
+            said.append(
+                f"The same model without distillation has {score(alone)}: distilling gave "
+                f"{quantity(abs(mean - alone))} points {outcome}."
+                if mean != alone
+                else f"The same model without distillation has {score(alone)} as well."
+            )
     return said
 
 
