@@ -13,6 +13,9 @@ from limbeck.config import CardConfig, Recipe, StudentModel, TeacherConfig
 from limbeck.errors import ConfigError
 from limbeck.runs.stages import Stage
 
+# Raise it when the same student and settings give another bundle.
+PACKING = 2  # the mix of layers stays in fp32
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeacherPlan:
@@ -151,7 +154,7 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
         )
         bundle = Stage(
             name=f"bundle-{student.name}",
-            inputs={"student": stage.key, "compress": compress, **card},
+            inputs={"packing": PACKING, "student": stage.key, "compress": compress, **card},
         )
         students.append(
             StudentPlan(name=student.name, config=student, stage=stage, twin=twin, bundle=bundle)
