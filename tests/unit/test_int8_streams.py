@@ -13,8 +13,9 @@ from limbeck.compress.quantise import to_int8, weights_on_the_left
 from limbeck.data.pieces import Batch
 from limbeck.runtime.engines import EngineName, EngineOptions, open_engine
 from limbeck.runtime.scoring import make_batch
+from limbeck.train.backbones import make_piecer
 from limbeck.train.network import Network
-from limbeck.train.trained import make_piecer, plans_of
+from limbeck.train.trained import plans_of
 
 
 @pytest.fixture(scope="module")
