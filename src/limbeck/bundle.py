@@ -40,6 +40,7 @@ _KEYS = {
     "recipe",
     "files",
 }
+_OPTIONAL_KEYS = {"vectors"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +148,7 @@ def load_bundle(folder: Path) -> Bundle:
             f"{folder}: bundle format {version!r}, this limbeck reads {FORMAT_VERSION}",
             hint="make it again with `limbeck run`" if older else "install a newer limbeck",
         )
-    odd = sorted(set(manifest) - {"vectors"} ^ _KEYS)
+    odd = sorted((set(manifest) - _OPTIONAL_KEYS) ^ _KEYS)
     if odd:
         raise BundleError(f"{path}: missing or unknown keys: {', '.join(odd)}")
     try:

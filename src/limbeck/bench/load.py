@@ -88,17 +88,15 @@ def run_load(
         raise StageError("a server's memory and descriptors are read from /proc, which is not here")
     texts = [" ".join(record.words) for record in records if record.words]
     progress.start("load", 6)
-    alone = annotate_rate(bundle, texts, n_threads=n_threads)
-    call = engine_call_ms(bundle, texts, n_threads=n_threads)
+    annotator = Annotator(bundle, AnnotateConfig(n_threads=n_threads))
+    alone = annotate_rate(annotator, texts)
+    call = engine_call_ms(annotator, texts)
     progress.advance(1, "without a server")
     found: list[Check] = []
     with serving(bundle, n_threads=n_threads) as server:
         ask = partial(request_of, "/v1/annotate", port=server.port)
         single = [ask({"text": text}) for text in texts]
-        tried = asyncio.run(closed_loop(server.port, single, n_clients=4, seconds=2))  # warm
-        tried = asyncio.run(
-            closed_loop(server.port, single, n_clients=N_CLIENTS, seconds=plan.many)
-        )
+        tried = ask_at_once(server, single, seconds=plan.many)
         rate = len(tried.with_status(200)) / plan.many
         found += many_checks(tried, rate, alone)
         progress.advance(1, f"{N_CLIENTS} clients")
@@ -122,8 +120,7 @@ def peer_check(
 ) -> Check:
     with peer_serving(bundle, n_threads=n_threads) as peer:
         requests = [request_of("/", {"text": text}, port=peer.port) for text in texts]
-        asyncio.run(closed_loop(peer.port, requests, n_clients=4, seconds=2))
-        tried = asyncio.run(closed_loop(peer.port, requests, n_clients=N_CLIENTS, seconds=seconds))
+        tried = ask_at_once(peer, requests, seconds=seconds)
     return Check(
         name="peer",
         what=f"requests/s of {N_CLIENTS} clients; against those of FastAPI with a transformers "
@@ -134,9 +131,14 @@ def peer_check(
     )
 
 
-def annotate_rate(bundle: Bundle, texts: Sequence[str], *, n_threads: int) -> float:
+def ask_at_once(server: Server, requests: Sequence[bytes], *, seconds: float) -> Tried:
+    """Many clients, after a few have warmed the server up."""
+    asyncio.run(closed_loop(server.port, requests, n_clients=4, seconds=2))
+    return asyncio.run(closed_loop(server.port, requests, n_clients=N_CLIENTS, seconds=seconds))
+
+
+def annotate_rate(annotator: Annotator, texts: Sequence[str]) -> float:
     """Sentences/s of `annotate` on the same texts."""
-    annotator = Annotator(bundle, AnnotateConfig(n_threads=n_threads))
     seconds: list[float] = []
     for _ in range(N_ROUNDS + 1):  # the first one warms up
         began = time.perf_counter()
@@ -145,13 +147,12 @@ def annotate_rate(bundle: Bundle, texts: Sequence[str], *, n_threads: int) -> fl
     return n / statistics.median(seconds[1:])
 
 
-def engine_call_ms(bundle: Bundle, texts: Sequence[str], *, n_threads: int) -> float:
+def engine_call_ms(annotator: Annotator, texts: Sequence[str]) -> float:
     """Median milliseconds of the bare engine on one text at a time."""
-    annotator = Annotator(bundle, AnnotateConfig(n_threads=n_threads))
     seconds: list[float] = []
     for text in [*texts[:20], *texts[:N_SINGLE]]:
         (rows,) = annotator.cut([Record(words=tuple(text.split()))])
-        batch = make_batch(rows, pad_id=bundle.pad_id)
+        batch = make_batch(rows, pad_id=annotator.bundle.pad_id)
         began = time.perf_counter()
         annotator.engine.run(batch)
         seconds.append(time.perf_counter() - began)

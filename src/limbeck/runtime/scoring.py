@@ -16,6 +16,7 @@ from limbeck.tasks.scores import BatchScores, RecordScores, join_windows
 
 WORD_STEPS = ((32, 8), (64, 16), (128, 32), (512, 64))  # up to so many words in steps of so many
 LAST_WORD_STEP = 128
+GRID_STEP = 8  # words of the longest row of a small batch
 FEW_ROWS = 32
 ROW_STEPS = ((8, 2), (16, 4), (FEW_ROWS, 8))
 
@@ -68,7 +69,9 @@ def steady_rows(batch: Batch, *, pad_id: int) -> Batch:
         mask=mask,
         type_ids=np.pad(batch.type_ids, rows),
         word_grid=np.pad(
-            batch.word_grid, ((0, n_more), (0, -batch.word_grid.shape[1] % 8)), constant_values=-1
+            batch.word_grid,
+            ((0, n_more), (0, -batch.word_grid.shape[1] % GRID_STEP)),
+            constant_values=-1,
         ),
     )
 

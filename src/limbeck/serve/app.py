@@ -97,8 +97,7 @@ def make_app(
 
 async def _on_refusal(_request: Request, failure: Exception) -> Response:
     assert isinstance(failure, Refusal)
-    headers = {"retry-after": str(failure.retry_after)} if failure.retry_after else {}
-    return JSONResponse({"error": str(failure)}, failure.status, headers=headers)
+    return JSONResponse({"error": str(failure)}, failure.status, headers=failure.headers)
 
 
 async def _on_http(_request: Request, failure: Exception) -> Response:

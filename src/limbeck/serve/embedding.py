@@ -98,6 +98,4 @@ def _problem(refusal: Refusal) -> Response:
         "param": "model" if refusal.status == 404 else None,
         "code": _CODES.get(refusal.status, "invalid_request"),
     }
-    wait = refusal.retry_after
-    headers = None if wait is None else {"retry-after": str(wait)}
-    return JSONResponse({"error": error}, refusal.status, headers=headers)
+    return JSONResponse({"error": error}, refusal.status, headers=refusal.headers)

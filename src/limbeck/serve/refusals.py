@@ -20,6 +20,11 @@ class Refusal(LimbeckError):  # noqa: N818  most are no errors of the server
         self.status = status
         self.retry_after = retry_after  # seconds
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer's head says of it."""
+        return {"retry-after": str(self.retry_after)} if self.retry_after else {}
+
 
 def wrong(message: str) -> Refusal:
     return Refusal(422, message)
