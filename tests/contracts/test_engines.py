@@ -18,6 +18,7 @@ from limbeck.runtime import compiled, engines, threads
 from limbeck.runtime.compiled import cache_folder, keep_compiled
 from limbeck.runtime.engines import Engine, EngineName, EngineOptions, open_engine, pick_engine
 from limbeck.runtime.scoring import run_rows
+from limbeck.runtime.sizes import Sizes
 
 ONE_THREAD = EngineOptions(n_threads=1)
 
@@ -99,7 +100,8 @@ def test_records_without_words_run(engine: Engine, bundle: Bundle) -> None:
     kinds = {task.name: task.kind for task in bundle.tasks}
     windows = piecer([Record(words=()), Record(words=())])
     rows = [row for record in windows for row in record]
-    for scores in run_rows(rows, engine.run, pad_id=piecer.pad_id).rows(kinds):
+    scored = run_rows(rows, engine.run, pad_id=piecer.pad_id, sizes=Sizes(piecer.max_pieces))
+    for scores in scored.rows(kinds):
         assert scores.main["upos"].shape[0] == 0
         assert scores.main["mood"].shape[0] == 1
         assert scores.arcs["dep"].shape == (0, 1)

@@ -13,6 +13,7 @@ from limbeck.compress.quantise import to_int8, weights_on_the_left
 from limbeck.data.pieces import Batch
 from limbeck.runtime.engines import EngineName, EngineOptions, open_engine
 from limbeck.runtime.scoring import make_batch
+from limbeck.runtime.sizes import Sizes
 from limbeck.train.backbones import make_piecer
 from limbeck.train.network import Network
 from limbeck.train.trained import plans_of
@@ -24,7 +25,11 @@ def int8(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Batch]:
     pretrained = toy_pretrained()
     network = Network(pretrained.backbone, plans_of(toy_tasks()), dropout=0.0).eval()
     piecer = make_piecer(pretrained.tokenizer, pretrained.backbone.config)
-    batch = make_batch([row for rows in piecer(toy_records(8)) for row in rows], pad_id=0)
+    batch = make_batch(
+        [row for rows in piecer(toy_records(8)) for row in rows],
+        pad_id=0,
+        sizes=Sizes(piecer.max_pieces),
+    )
     export_graph(network, batch, folder / "fp32.onnx")
     to_int8(folder / "fp32.onnx", folder / "int8.onnx", [batch], keep_fp32=())
     return folder / "int8.onnx", batch

@@ -18,6 +18,7 @@ from limbeck.progress import Progress
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.footprint import peak_memory_mb
 from limbeck.runtime.scoring import make_batch
+from limbeck.runtime.sizes import Sizes
 
 N_STARTS = 5
 N_SINGLE = 300
@@ -79,12 +80,13 @@ def check_single(bundle: Bundle, records: Sequence[Record], *, n_threads: int) -
     """One record at a time from text to labels, against the engine's call on the same batch."""
     annotator = Annotator(bundle, AnnotateConfig(n_threads=n_threads))
     piecer = bundle.piecer()
+    sizes = Sizes(bundle.max_pieces)
     whole, bare = [], []
     some = [record for record in records if record.words][:N_SINGLE]
     for i, record in enumerate([*some[:20], *some]):
         text = " ".join(record.words)
         (rows,) = piecer([Record(words=record.words)])
-        batch = make_batch(rows, pad_id=bundle.pad_id)
+        batch = make_batch(rows, pad_id=bundle.pad_id, sizes=sizes)
         calls: list[Callable[[], object]] = [
             partial(annotator, text),
             partial(annotator.engine.run, batch),

@@ -17,9 +17,10 @@ from limbeck.data.formats import ReadOptions, open_format_writer, read_records
 from limbeck.data.pieces import Batch, collate
 from limbeck.data.records import Record
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
-from limbeck.runtime.batching import padding_share, plan_batches
+from limbeck.runtime.batching import plan_batches
 from limbeck.runtime.engines import EngineName, EngineOptions, installed_engines, open_engine
 from limbeck.runtime.scoring import make_batch
+from limbeck.runtime.sizes import Sizes
 from limbeck.tasks.base import TEXT_KINDS
 
 NAIVE_BATCH = 32  # rows, in the order of the file
@@ -52,7 +53,10 @@ def line_up(bundle: Bundle, text: Path, options: ReadOptions, *, n_threads: int)
     rows = [row for record in piecer(records) for row in record]
     n_pieces = [len(row.ids) for row in rows]
     plan = plan_batches(n_pieces, max_padded_pieces=annotator.choice.max_padded_pieces)
-    sorted_batches = [make_batch([rows[i] for i in p], pad_id=bundle.pad_id) for p in plan]
+    sizes = Sizes(bundle.max_pieces)
+    sorted_batches = [
+        make_batch([rows[i] for i in p], pad_id=bundle.pad_id, sizes=sizes) for p in plan
+    ]
     contestants = [
         entry("limbeck", "file to file, all layers", _file_to_file(annotator, text, options)),
         entry(
@@ -90,7 +94,7 @@ def line_up(bundle: Bundle, text: Path, options: ReadOptions, *, n_threads: int)
     return Field(
         contestants=tuple(contestants),
         absent=absent,
-        padding=padding_share(n_pieces, plan),
+        padding=1 - sum(n_pieces) / sum(batch.piece_ids.size for batch in sorted_batches),
         n_pieces=sum(n_pieces),
     )
 

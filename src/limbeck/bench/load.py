@@ -28,6 +28,7 @@ from limbeck.errors import StageError
 from limbeck.progress import Progress
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
 from limbeck.runtime.scoring import make_batch
+from limbeck.runtime.sizes import Sizes
 from limbeck.tasks.base import TEXT_KINDS
 
 N_CLIENTS = 64
@@ -150,9 +151,10 @@ def annotate_rate(annotator: Annotator, texts: Sequence[str]) -> float:
 def engine_call_ms(annotator: Annotator, texts: Sequence[str]) -> float:
     """Median milliseconds of the bare engine on one text at a time."""
     seconds: list[float] = []
+    sizes = Sizes(annotator.bundle.max_pieces)
     for text in [*texts[:20], *texts[:N_SINGLE]]:
         (rows,) = annotator.cut([Record(words=tuple(text.split()))])
-        batch = make_batch(rows, pad_id=annotator.bundle.pad_id)
+        batch = make_batch(rows, pad_id=annotator.bundle.pad_id, sizes=sizes)
         began = time.perf_counter()
         annotator.engine.run(batch)
         seconds.append(time.perf_counter() - began)

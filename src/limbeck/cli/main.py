@@ -437,4 +437,7 @@ def main() -> None:
     """Entry point of the `limbeck` command."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", newline="")
+    # OpenVINO imports its model converter at once, for a tenth of the time that a start takes; it
+    # goes on without, and no command converts models with it
+    sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
     app()

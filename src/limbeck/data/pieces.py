@@ -144,28 +144,59 @@ def _pair_row(
     )
 
 
-def collate(rows: Sequence[Pieces], *, pad_id: int) -> Batch:
-    """Pad rows to the longest and lay their words end to end."""
-    longest = max(len(row.ids) for row in rows)
-    n_words = np.array([len(row.first_piece) for row in rows], dtype=np.int64)
-    piece_ids = np.full((len(rows), longest), pad_id, dtype=np.int64)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSize:
+    """How large the arrays of a batch are."""
+
+    n_rows: int
+    n_pieces: int  # of each row
+    n_words: int  # of all rows
+    n_grid: int  # words of each row in the grid
+
+
+def least_size(rows: Sequence[Pieces]) -> BatchSize:
+    """The size that just holds these rows."""
+    counts = [len(row.first_piece) for row in rows]
+    return BatchSize(
+        n_rows=len(rows),
+        n_pieces=max(len(row.ids) for row in rows),
+        n_words=sum(counts),
+        # a row without words still needs a column for the root's arc scores to exist
+        n_grid=max(1, *counts),
+    )
+
+
+def collate(rows: Sequence[Pieces], *, pad_id: int, size: BatchSize | None = None) -> Batch:
+    """Pad rows to the longest, or into a batch of more than they need; lay their words end to end.
+
+    `n_words` counts real rows and real words alone, so that nobody reads what comes of the others.
+    """
+    if size is None:
+        size = least_size(rows)
+    piece_ids = np.full((size.n_rows, size.n_pieces), pad_id, dtype=np.int64)
     mask = np.zeros_like(piece_ids)
+    mask[len(rows) :, 0] = 1  # attention to nothing at all is no number
     type_ids = np.zeros_like(piece_ids)
-    # a row without words still needs a column for the root's arc scores to exist
-    word_grid = np.full((len(rows), max(1, int(n_words.max()))), -1, dtype=np.int64)
+    word_at = np.zeros(size.n_words, dtype=np.int64)  # words to spare are first pieces
+    shapes = np.zeros((size.n_words, 3), dtype=np.int64)
+    word_grid = np.full((size.n_rows, size.n_grid), -1, dtype=np.int64)
+    n_words = np.array([len(row.first_piece) for row in rows], dtype=np.int64)
     begin = 0
     for i, row in enumerate(rows):
         piece_ids[i, : len(row.ids)] = row.ids
         mask[i, : len(row.ids)] = 1
         type_ids[i, : len(row.ids)] = row.type_ids
-        word_grid[i, : n_words[i]] = np.arange(begin, begin + n_words[i])
-        begin += int(n_words[i])
+        end = begin + len(row.first_piece)
+        word_at[begin:end] = row.first_piece + i * size.n_pieces
+        shapes[begin:end] = row.shapes
+        word_grid[i, : end - begin] = np.arange(begin, end)
+        begin = end
     return Batch(
         piece_ids=piece_ids,
         mask=mask,
         type_ids=type_ids,
-        word_at=np.concatenate([row.first_piece + i * longest for i, row in enumerate(rows)]),
-        shapes=np.concatenate([row.shapes for row in rows]),
+        word_at=word_at,
+        shapes=shapes,
         word_grid=word_grid,
         n_words=n_words,
     )

@@ -61,9 +61,11 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 def tokenizer_from_text(text: str) -> Tokenizer:
     """As `load_tokenizer`, from the text of a tokenizer.json."""
-    settings: dict[str, Any] = json.loads(text)
-    _open_words_with_space(settings.get("pre_tokenizer"))
-    tokenizer = Tokenizer.from_str(json.dumps(settings))
+    if '"ByteLevel"' in text:  # reading and writing a vocabulary takes as long as loading it
+        settings: dict[str, Any] = json.loads(text)
+        _open_words_with_space(settings.get("pre_tokenizer"))
+        text = json.dumps(settings)
+    tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True  # input is data: "[SEP]" in a text is just letters

@@ -153,6 +153,7 @@ def score_graph(job: Job, piecer: Piecer, graph: Path) -> dict[str, float]:
         piecer(job.corpora.dev),
         engine.run,
         pad_id=piecer.pad_id,
+        max_pieces=piecer.max_pieces,
         kinds={task.name: task.kind for task in job.tasks},
         max_padded_pieces=DEFAULT_PIECES,
     )

@@ -5,15 +5,14 @@ Out: `Annotated` records in the same order and number. While the engine works on
 next one is read and cut into pieces, and the one before is decoded.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from threading import Thread
 from typing import Self
 
 import numpy as np
@@ -21,11 +20,13 @@ import numpy as np
 from limbeck.bundle import Bundle, load_bundle
 from limbeck.data.pieces import Batch, Piecer, Pieces
 from limbeck.data.records import Labels, Record
-from limbeck.errors import BundleError, LimbeckError, StageError
-from limbeck.runtime.batching import padding_share, plan_batches
+from limbeck.errors import BundleError
+from limbeck.runtime.batching import plan_batches
 from limbeck.runtime.choices import Choice, settle
 from limbeck.runtime.engines import Engine, EngineChoice, EngineOptions, open_engine
-from limbeck.runtime.scoring import gather, run_rows
+from limbeck.runtime.flow import ScoredBatch, Window, in_turn, overlapped, read_ahead
+from limbeck.runtime.scoring import gather, join_rows, run_rows
+from limbeck.runtime.sizes import Sizes
 from limbeck.tasks.base import TEXT_KINDS, Floats, Scores, Task, TaskKind
 from limbeck.tasks.scores import VECTORS, BatchScores, RecordScores, stack
 
@@ -61,19 +62,6 @@ class Tally:
     n_words: int = 0
     n_pieces: int = 0
     n_windows_cut: int = 0  # records longer than the model's positions
-    padding: float = 0.0  # of the last window
-    engine_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Window:
-    """Records with their pieces, waiting for the engine."""
-
-    records: list[Record]
-    rows: list[tuple[Pieces, ...]]
-
-
-_Scored = tuple[list[int], BatchScores]  # places of the rows of a batch in their window
 
 
 class Annotator:
@@ -89,10 +77,13 @@ class Annotator:
             n_workers=self.config.n_workers,
             max_padded_pieces=self.config.max_padded_pieces,
         )
-        self.engine: Engine = _open(bundle, self.choice)
+        with ThreadPoolExecutor(1) as opener:  # an engine takes a while, and so does a vocabulary
+            opening = opener.submit(_open, bundle, self.choice)
+            self._piecer: Piecer = bundle.piecer()
+            self.engine: Engine = opening.result()
         self.tally = Tally()
         self._fits = False  # whether the graph gives what the labels need; seen with a batch
-        self._piecer: Piecer = bundle.piecer()
+        self._sizes = Sizes(bundle.max_pieces)
         self._kinds: dict[str, TaskKind] = {task.name: task.kind for task in bundle.tasks}
         wanted = self.config.tasks
         self._tasks: tuple[Task, ...] = tuple(
@@ -114,9 +105,9 @@ class Annotator:
         if not records:
             return []
         if len(records) <= MAX_INLINE_RECORDS:  # starting threads would cost more than the work
-            window = _Window(records=list(records), rows=self._piecer(records))
-            scored = self._score(window, None)
-            return self._decoded(window, scored, probabilities=probabilities)
+            window = self._window(list(records))
+            batches = in_turn(window, self.score_batch)
+            return self._decoded(window, batches, probabilities=probabilities)
         return list(self.stream(iter(records), probabilities=probabilities))
 
     def with_budget(self, max_padded_pieces: int) -> Self:
@@ -139,7 +130,12 @@ class Annotator:
 
     def score_batch(self, rows: Sequence[Pieces]) -> BatchScores:
         """Scores of the rows of one batch, by whoever called."""
-        return run_rows(rows, self._run_engine, pad_id=self._piecer.pad_id)
+        return run_rows(
+            rows,
+            self._run_engine,
+            pad_id=self._piecer.pad_id,
+            sizes=self._sizes,
+        )
 
     def _run_engine(self, batch: Batch) -> dict[str, Floats]:
         outputs = self.engine.run(batch)
@@ -173,20 +169,34 @@ class Annotator:
         return self._label(records, stacked, chosen, probabilities=probabilities)
 
     def _decoded(
-        self, window: _Window, scored: Sequence[_Scored], *, probabilities: bool
+        self, window: Window, batches: Iterable[ScoredBatch], *, probabilities: bool
     ) -> list[Annotated]:
-        """Labels of a window, batch by batch where no record was cut: nothing is copied then."""
-        if any(len(rows) > 1 for rows in window.rows):
-            scores = gather(window.rows, scored, self._kinds)
-            return self.decode(window.records, scores, probabilities=probabilities)
+        """Labels of a window, batch by batch; of records that were cut, when all rows are there."""
         kinds = {task.name: task.kind for task in self._tasks}
+        owners = [i for i, rows in enumerate(window.rows) for _ in rows]
         by_place: dict[int, Annotated] = {}
-        for positions, batch in scored:  # of rows, and of their records
-            own = [window.records[i] for i in positions]
+        by_row: dict[int, RecordScores] = {}
+        for batch in batches:
+            places = [owners[i] for i in batch.positions]
+            if any(len(window.rows[i]) > 1 for i in places):
+                own_scores = batch.scores.rows(self._kinds)
+                by_row.update(zip(batch.positions, own_scores, strict=True))
+                continue
             labelled = self._label(
-                own, batch.whole(kinds), self._tasks, probabilities=probabilities
+                [window.records[i] for i in places],
+                batch.scores.whole(kinds),
+                self._tasks,
+                probabilities=probabilities,
             )
-            by_place.update(zip(positions, labelled, strict=True))
+            by_place.update(zip(places, labelled, strict=True))
+        if by_row:
+            left = sorted({owners[i] for i in by_row})
+            rows = [window.rows[i] for i in left]
+            scores = join_rows(rows, [by_row[i] for i in sorted(by_row)], self._kinds)
+            records = [window.records[i] for i in left]
+            labelled = self.decode(records, scores, probabilities=probabilities)
+            by_place.update(zip(left, labelled, strict=True))
+        self._count(window)
         return [by_place[i] for i in range(len(window.records))]
 
     def _label(
@@ -237,81 +247,46 @@ class Annotator:
                 hint="make it with `vectors = true` under [compress]",
             )
         found = [np.zeros((0, self.bundle.vector_size), dtype=np.float32)]
-        for window, scored in self._scored(iter(records)):
+        for window, batches in self._scored(iter(records)):
+            scored = ((batch.positions, batch.scores) for batch in batches)
             scores = gather(window.rows, scored, self._kinds)
             found += [np.stack([s.vector for s in scores if s.vector is not None])]
+            self._count(window)
         return np.concatenate(found)
 
     def stream(
         self, records: Iterable[Record], *, probabilities: bool = False
     ) -> Iterator[Annotated]:
         """Annotate a stream of records, in order."""
-        for window, scored in self._scored(iter(records)):
-            yield from self._decoded(window, scored, probabilities=probabilities)
+        for window, batches in self._scored(iter(records)):
+            yield from self._decoded(window, batches, probabilities=probabilities)
 
-    def _scored(self, records: Iterator[Record]) -> Iterator[tuple[_Window, list[_Scored]]]:
-        """Windows with their scores; one window is in the engine, the next is being read."""
-        with (
-            ThreadPoolExecutor(1, thread_name_prefix="window") as scorer,
-            ThreadPoolExecutor(self.choice.n_workers, thread_name_prefix="engine") as workers,
-        ):
-            coming = _soon(partial(self._read, records))
-            running: Future[list[_Scored]] | None = None
-            current: _Window | None = None
-            while True:
-                window = coming.result()
-                if window is not None:
-                    coming = _soon(partial(self._read, records))
-                    started = scorer.submit(self._score, window, workers)
-                if running is not None and current is not None:
-                    yield current, running.result()
-                if window is None:
-                    return
-                running, current = started, window
+    def _scored(self, records: Iterator[Record]) -> Iterator[tuple[Window, Iterable[ScoredBatch]]]:
+        """Windows, each with its batches as they are done; take them all before the next window."""
+        windows = read_ahead(partial(self._read, records))
+        batches = overlapped(windows, self.score_batch, n_workers=self.choice.n_workers)
+        with closing(batches):
+            for first in batches:
+                rest = islice(batches, len(first.window.plan) - 1)
+                yield first.window, chain([first], rest)
 
-    def _read(self, records: Iterator[Record]) -> _Window | None:
+    def _read(self, records: Iterator[Record]) -> Window | None:
         taken = list(islice(records, self.config.read_ahead))
-        if not taken:
-            return None
-        return _Window(records=taken, rows=self._piecer(taken))
+        return self._window(taken) if taken else None
 
-    def _score(self, window: _Window, workers: ThreadPoolExecutor | None) -> list[_Scored]:
-        """Score a window, here or by workers."""
-        rows = [row for record in window.rows for row in record]
-        n_pieces = [len(row.ids) for row in rows]
-        plan = plan_batches(n_pieces, max_padded_pieces=self.choice.max_padded_pieces)
-        began = time.perf_counter()
-        batches = ([rows[i] for i in positions] for positions in plan)
-        if workers is None:
-            parts = (_outcome(partial(self.score_batch, batch), window) for batch in batches)
-        else:
-            futures = [workers.submit(self.score_batch, batch) for batch in batches]
-            parts = (_outcome(future.result, window) for future in futures)
-        scored = list(zip(plan, parts, strict=True))
-        tally = self.tally
-        tally.engine_seconds += time.perf_counter() - began
-        tally.n_records += len(window.records)
-        tally.n_words += sum(len(record.words) for record in window.records)
-        tally.n_pieces += sum(n_pieces)
-        tally.n_windows_cut += sum(len(record) > 1 for record in window.rows)
-        tally.padding = padding_share(n_pieces, plan)
-        return scored
+    def _window(self, records: list[Record]) -> Window:
+        rows = self._piecer(records)
+        plan = plan_batches(
+            [len(row.ids) for record in rows for row in record],
+            max_padded_pieces=self.choice.max_padded_pieces,
+        )
+        return Window(records=records, rows=rows, plan=plan)
 
-
-def _soon(work: Callable[[], _Window | None]) -> Future[_Window | None]:
-    """Do it in a thread that nobody waits for: it may be reading from an idle pipe for ever, and
-    an end by a signal must not wait with it.
-    """
-    future: Future[_Window | None] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as failure:  # noqa: BLE001  told where the result is asked for
-            future.set_exception(failure)
-
-    Thread(target=run, name="read", daemon=True).start()
-    return future
+    def _count(self, window: Window) -> None:
+        self.tally.n_records += len(window.records)
+        self.tally.n_words += sum(len(record.words) for record in window.records)
+        self.tally.n_pieces += sum(len(row.ids) for record in window.rows for row in record)
+        self.tally.n_windows_cut += sum(len(rows) > 1 for rows in window.rows)
 
 
 def check_outputs(outputs: Mapping[str, Floats], bundle: Bundle) -> None:
@@ -334,20 +309,6 @@ def check_outputs(outputs: Mapping[str, Floats], bundle: Bundle) -> None:
                 f"{bundle.folder}: the graph gives {n_scores} scores for {task.name}, "
                 f"which has {task.codec.n_outputs} labels"
             )
-
-
-def _outcome(result: Callable[[], BatchScores], window: _Window) -> BatchScores:
-    """Get what a batch gave; a failure names the records that it was among."""
-    try:
-        return result()
-    except LimbeckError:
-        raise
-    except Exception as failure:
-        first, last = window.records[0].where, window.records[-1].where
-        raise StageError(
-            f"the engine failed between {first or 'the first record'} and "
-            f"{last or 'the last record'} of this window: {failure}"
-        ) from failure
 
 
 def _open(bundle: Bundle, choice: Choice) -> Engine:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# What one more batch costs an engine, in pieces of padding that cost the same. Between 16 and 128
-# the time hardly changes.
-BATCH_COST = 32
+# What one more batch costs an engine, in pieces of padding that cost the same: little where it has
+# seen the batch's size, 500 where it makes kernels for it. With more than 128, a file of 2,000
+# short sentences would have too much padding.
+BATCH_COST = 128
 # OpenVINO adds up what a row attends to vector by vector, and the numbers of the last, unfilled one
 # in another order. Whether padding fills it decides the last bits of the sum, int8 makes steps of
 # them, and now and then a label of it. Rows whose lengths end in the same vector all leave it
@@ -93,9 +94,3 @@ def round_up(n: int, steps: Sequence[tuple[int, int]], last_step: int) -> int:
     """
     step = next((step for upto, step in steps if n <= upto), last_step)
     return -(-n // step) * step
-
-
-def padding_share(n_pieces: Sequence[int], batches: Sequence[Sequence[int]]) -> float:
-    """Share of the pieces computed that are padding."""
-    padded = sum(len(batch) * max(n_pieces[i] for i in batch) for batch in batches)
-    return 1 - sum(n_pieces) / padded if padded else 0.0

@@ -18,6 +18,8 @@ from limbeck.runtime.compiled import compiled_path, keep_compiled
 from limbeck.runtime.engines import EngineName, EngineOptions, check_inputs
 from limbeck.tasks.base import Floats
 
+MAX_KERNELS = 1_500
+
 
 class OpenVinoEngine:
     """One compiled graph; each thread keeps a request of its own, weights are shared."""
@@ -25,12 +27,14 @@ class OpenVinoEngine:
     name: EngineName = "openvino"
 
     def __init__(self, graph: Path, options: EngineOptions) -> None:
-        settings = {
+        settings: dict[str, object] = {
             "INFERENCE_NUM_THREADS": options.n_threads,
             "NUM_STREAMS": options.n_workers,
             # left to itself it multiplies in bf16 where the CPU can, and labels change by machine
             "INFERENCE_PRECISION_HINT": "f32",
             "CACHE_MODE": "OPTIMIZE_SPEED",  # what is exported needs no second compilation
+            # some 8 for each size of batch; by default it keeps 5,000, and memory grows for hours
+            "CPU_RUNTIME_CACHE_CAPACITY": MAX_KERNELS,
         }
         kept = None if options.key is None else _kept_at(options.key, settings)
         compiled = None if kept is None else _load(kept, settings)

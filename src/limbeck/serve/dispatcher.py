@@ -36,7 +36,7 @@ class BatchReport:
     model: str
     n_rows: int
     n_pieces: int
-    n_padded_pieces: int  # rows x longest row
+    n_padded_pieces: int  # computed, padding included
     seconds: float
 
 
@@ -145,13 +145,14 @@ class Dispatcher:
         scored: list[tuple[list[int], BatchScores]] = []
         for positions in plan:
             began = self._clock()
-            scored.append((positions, annotator.score_batch([rows[i] for i in positions])))
+            scores = annotator.score_batch([rows[i] for i in positions])
+            scored.append((positions, scores))
             self._observer.batch_done(
                 BatchReport(
                     model=model,
                     n_rows=len(positions),
                     n_pieces=sum(n_pieces[i] for i in positions),
-                    n_padded_pieces=len(positions) * max(n_pieces[i] for i in positions),
+                    n_padded_pieces=scores.n_pieces,
                     seconds=self._clock() - began,
                 )
             )

@@ -32,6 +32,7 @@ class BatchScores:
 
     outputs: Mapping[str, Floats]
     n_words: Sequence[int]  # of each row; outputs may go on after the last one's
+    n_pieces: int  # computed, padding included
 
     def rows(self, kinds: Mapping[str, TaskKind]) -> list[RecordScores]:
         """Scores row by row; views, not copies."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from limbeck.data.pieces import Batch, Piecer, Pieces, collate
 from limbeck.data.records import Labels, Record
 from limbeck.runtime.batching import full_batches
-from limbeck.runtime.scoring import gather, run_rows
-from limbeck.tasks.base import Floats, Task, TaskKind
-from limbeck.tasks.scores import RecordScores, stack
+from limbeck.runtime.scoring import gather
+from limbeck.tasks.base import Task, TaskKind
+from limbeck.tasks.scores import BatchScores, RecordScores, stack
 from limbeck.train.devices import Precision, autocast
 from limbeck.train.network import Network, TensorBatch, to_tensors
 from limbeck.train.steady import steady_batch, steady_length
@@ -42,20 +42,20 @@ class Predictor:
         scored = (
             (
                 positions,
-                run_rows(
-                    [rows[i] for i in positions],
-                    self._run,
-                    pad_id=self.piecer.pad_id,
-                ),
+                self._score([rows[i] for i in positions]),
             )
             for positions in _plan(rows)
         )
         return gather(windows, scored, self.kinds)
 
-    def _run(self, batch: Batch) -> dict[str, Floats]:
+    def _score(self, rows: Sequence[Pieces]) -> BatchScores:
+        batch = collate(rows, pad_id=self.piecer.pad_id)
         with torch.inference_mode(), autocast(self.device, self.precision):
             logits = self.network(self._tensors(batch))
-        return {name: array.float().cpu().numpy() for name, array in logits.items()}
+        outputs = {name: array.float().cpu().numpy() for name, array in logits.items()}
+        return BatchScores(
+            outputs=outputs, n_words=batch.n_words.tolist(), n_pieces=batch.piece_ids.size
+        )
 
     def _tensors(self, batch: Batch) -> TensorBatch:
         steady = steady_batch(batch, max_padded_pieces=PREDICT_PIECES, pad_id=self.piecer.pad_id)
