@@ -390,7 +390,7 @@ def serve(
     max_body_bytes: Annotated[int, typer.Option(min=1, help="of a request")] = 1_048_576,
     max_texts: Annotated[int, typer.Option(min=1, help="of a request")] = 1_024,
     max_pieces: Annotated[int, typer.Option(min=1, help="of a text")] = 2_048,
-    max_waiting: Annotated[int, typer.Option(min=1, help="texts in the queue")] = 4_096,
+    max_waiting: Annotated[int, typer.Option(min=1, help="texts in the queue")] = 1_536,
     max_seconds: Annotated[float, typer.Option(min=0.001, help="for a request")] = 30.0,
 ) -> None:
     """Serve bundles over HTTP, with a page to look at. LIMBECK_TOKEN holds the token."""

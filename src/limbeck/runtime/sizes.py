@@ -50,10 +50,11 @@ class Sizes:
 def small_size(least: BatchSize, max_pieces: int) -> BatchSize:
     """One of few sizes at all. A server's rounds are small, and no two are alike."""
     n_rows = round_up(least.n_rows, ROW_STEPS, LAST_ROW_STEP)
-    n_grid = _up(least.n_grid, GRID_STEP)
+    n_pieces = least.n_pieces // LANES * LANES + LANES - 1
+    n_grid = max(least.n_grid, n_pieces)  # given by the pieces: a word has one at least
     return BatchSize(
         n_rows=n_rows,
-        n_pieces=max(least.n_pieces, min(max_pieces, least.n_pieces // LANES * LANES + LANES - 1)),
+        n_pieces=max(least.n_pieces, min(max_pieces, n_pieces)),
         n_words=n_rows * n_grid,
         n_grid=n_grid,
     )

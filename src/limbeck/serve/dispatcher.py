@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from limbeck.data.records import Record
 from limbeck.errors import LimbeckError
@@ -25,6 +25,7 @@ from limbeck.serve.refusals import engine_failed, leaving
 from limbeck.tasks.scores import BatchScores, RecordScores
 
 Post = Callable[[Callable[[], None]], object]
+T = TypeVar("T")
 Clock = Callable[[], float]
 log = logging.getLogger("limbeck.serve")
 
@@ -40,6 +41,18 @@ class BatchReport:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """A round of one bundle that went through its engine."""
+
+    model: str
+    annotator: Annotator
+    portions: Sequence[Portion]
+    scores: Sequence[RecordScores]
+    taken: float  # by the clock, when the engine began
+    done: float
+
+
 class Observer(Protocol):
     """Who counts. Called by workers."""
 
@@ -51,7 +64,7 @@ class Observer(Protocol):
 
 
 class Dispatcher:
-    """`n_workers` threads that take rounds from one line."""
+    """Threads that take rounds from one line; `n_workers` are in an engine at once."""
 
     def __init__(
         self,
@@ -65,7 +78,8 @@ class Dispatcher:
     ) -> None:
         self.annotators = dict(annotators)
         self.line = line
-        self._n_workers = n_workers
+        self._engines = threading.Semaphore(n_workers)
+        self._n_threads = n_workers + 1  # one decodes while the others have engines
         self._post = post
         self._observer = observer
         self._clock = clock
@@ -73,14 +87,14 @@ class Dispatcher:
         self._busy_since: dict[int, float] = {}  # by worker
 
     def start(self) -> None:
-        for number in range(self._n_workers):
+        for number in range(self._n_threads):
             self._start_worker(number)
 
     def stop(self, *, seconds: float) -> None:
         """Serve what waits, then end the workers; what is left after that time is refused."""
         self.line.close()
         until = time.monotonic() + seconds
-        for number in range(self._n_workers):
+        for number in range(self._n_threads):
             # a worker that is replaced meanwhile leaves another in its place
             while (thread := self._threads[number]).is_alive() and time.monotonic() < until:
                 thread.join(max(0.0, until - time.monotonic()))
@@ -101,43 +115,56 @@ class Dispatcher:
         thread.start()
 
     def _work(self, number: int) -> None:
-        while (portions := self.line.take()) is not None:
-            self._busy_since[number] = self._clock()
-            for model, own in _by_model(portions).items():
-                try:
-                    self._serve(model, own)
-                except Exception as failure:  # noqa: BLE001  the waiters hear of it
-                    self._refuse(model, own, failure)
-                    self._replace(model)
+        while True:
+            # a round is taken when an engine is free for it, not before: meanwhile more texts come
+            # to be batched together. While one thread decodes, another has the engine.
+            with self._engines:
+                portions = self.line.take()
+                if portions is None:
+                    return
+                self._busy_since[number] = self._clock()
+                scored = [
+                    self._attempt(model, own, partial(self._score, model, own))
+                    for model, own in _by_model(portions).items()
+                ]
+            for one in scored:
+                if one is not None:
+                    self._attempt(one.model, one.portions, partial(self._answer, one))
             self._busy_since.pop(number, None)
 
-    def _serve(self, model: str, portions: Sequence[Portion]) -> None:
-        """Score and decode a round of one bundle, then tell the listeners all at once."""
-        annotator = self.annotators[model]
-        taken = self._clock()
-        for portion in portions:
-            self._observer.portion_taken(taken - portion.job.joined)
-        records = [r for p in portions for r in p.job.records[p.start : p.stop]]
-        scores = self._score(model, annotator, portions)
-        scored = self._clock()
-        answers = _decode(annotator, portions, records, scores)
+    def _attempt(self, model: str, portions: Sequence[Portion], work: Callable[[], T]) -> T | None:
+        """Do it; or refuse those who wait for it, and replace the engine."""
+        try:
+            return work()
+        except Exception as failure:  # noqa: BLE001  the waiters hear of it
+            self._refuse(model, portions, failure)
+            self._replace(model)
+            return None
+
+    def _answer(self, scored: _Scored) -> None:
+        """Decode a round of one bundle and tell the listeners all at once."""
+        records = [r for p in scored.portions for r in p.job.records[p.start : p.stop]]
+        answers = _decode(scored.annotator, scored.portions, records, scored.scores)
         calls = [
             partial(
                 portion.job.listener.deliver,
                 portion.start,
                 own,
                 Timing(
-                    waited_seconds=taken - portion.job.joined,
-                    engine_seconds=scored - taken,
+                    waited_seconds=scored.taken - portion.job.joined,
+                    engine_seconds=scored.done - scored.taken,
                 ),
             )
-            for portion, own in zip(portions, answers, strict=True)
+            for portion, own in zip(scored.portions, answers, strict=True)
         ]
         self._post(partial(_call_all, calls))
 
-    def _score(
-        self, model: str, annotator: Annotator, portions: Sequence[Portion]
-    ) -> list[RecordScores]:
+    def _score(self, model: str, portions: Sequence[Portion]) -> _Scored:
+        """Run a round of one bundle through its engine."""
+        annotator = self.annotators[model]
+        taken = self._clock()
+        for portion in portions:
+            self._observer.portion_taken(taken - portion.job.joined)
         windows = [w for p in portions for w in p.job.rows[p.start : p.stop]]
         rows = [row for record in windows for row in record]
         n_pieces = [len(row.ids) for row in rows]
@@ -156,7 +183,14 @@ class Dispatcher:
                     seconds=self._clock() - began,
                 )
             )
-        return annotator.join(windows, scored)
+        return _Scored(
+            model=model,
+            annotator=annotator,
+            portions=portions,
+            scores=annotator.join(windows, scored),
+            taken=taken,
+            done=self._clock(),
+        )
 
     def _refuse(self, model: str, portions: Sequence[Portion], failure: Exception) -> None:
         # neither the message nor its arguments: they may hold the user's text

@@ -20,7 +20,7 @@ class Limits:
     body_bytes: int = 1_048_576  # some 180,000 words
     texts: int = 1_024  # of one request, after sentences were cut
     pieces: int = 2_048  # of one text; the scores of all its arcs take 4 bytes x words squared
-    waiting: int = 4_096  # texts of all requests that wait for the engine
+    waiting: int = 1_536  # texts of all requests that wait for the engine: 4 s of a 6x384 student
     seconds: float = 30.0  # from the first byte of a request to its answer
 
     def __post_init__(self) -> None:
