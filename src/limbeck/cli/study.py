@@ -1,7 +1,7 @@
 """`limbeck study`: comparisons of architectures on the user's machine.
 
 In:  which study, how large.
-Out: a table; rows in a .jsonl file.
+Out: a table; rows in a .jsonl file, a page and a plot beside it.
 """
 
 import json
@@ -19,6 +19,7 @@ def study_cpu(
 ) -> int:
     """Measure encoders on this CPU."""
     from limbeck.study.cpu import plan_study, run_study, study_table
+    from limbeck.study.cpu_page import write_cpu_page
 
     study = plan_study(
         full=full, only=only, n_threads=pick_threads(n_threads), free_bytes=free_memory()
@@ -26,7 +27,12 @@ def study_cpu(
     words = ["limbeck study cpu", *(["--full"] if full else [])]
     words += ["--only " + ",".join(only)] if only else []
     found = run_study(study, rows, make_progress(), command=" ".join(words))
-    sys.stdout.write(json.dumps(found) + "\n" if as_json else study_table(found))
+    written = write_cpu_page(found, rows)
+    sys.stdout.write(
+        json.dumps(found) + "\n"
+        if as_json
+        else f"{study_table(found)}rows: {rows}\npage: {written.page}\nplot: {written.plot}\n"
+    )
     return 0
 
 

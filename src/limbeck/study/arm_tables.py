@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from limbeck.study.arms import Study, StudyName
 from limbeck.study.findings import findings, pieces_per_second
+from limbeck.study.markdown import markdown_table
 from limbeck.study.paper import PAPER, SOURCE, Figures
 from limbeck.study.summaries import Estimate, Summary
 
@@ -69,7 +70,7 @@ def study_table(study: Study, summaries: Sequence[Summary]) -> str:
     for it in summaries[0].rows[0].tuned:
         last[it.name] = "" if it.majority is None else f"{it.majority:.1f}"
     cells.append([last.get(column.title, "") for column in columns])
-    return _markdown([column.title for column in columns], cells)
+    return markdown_table([column.title for column in columns], cells)
 
 
 def paper_table(study: Study) -> str:
@@ -96,7 +97,7 @@ def paper_table(study: Study) -> str:
             titles.append(title)
             for cell, it in zip(cells, lines, strict=True):
                 cell.append(_printed(value(it)))
-    return _markdown(titles, cells)
+    return markdown_table(titles, cells)
 
 
 def _own_columns(study: Study, summaries: Sequence[Summary]) -> Iterator[_Column]:
@@ -168,8 +169,3 @@ def _share(value: float | None) -> str:
 
 def _sure(value: Estimate | None) -> str:
     return "" if value is None else f"{value.mean:.1f} ± {value.error:.1f}"
-
-
-def _markdown(titles: Sequence[str], cells: Cells) -> str:
-    lines = [titles, ["---"] + ["---:"] * (len(titles) - 1), *cells]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -43,6 +43,7 @@ class Panel:
     y_name: str
     x_scaling: Scaling
     series: tuple[Series, ...]
+    y_scaling: Scaling = "linear"
 
 
 def panels_of(study: Study, summaries: Sequence[Summary]) -> tuple[Panel, Panel]:

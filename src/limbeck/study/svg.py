@@ -5,20 +5,24 @@ Out: SVG, with the report's axes and its way of placing names. Texts are escaped
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
 from limbeck.report.axes import Axis, linear_axis, log_axis
 from limbeck.report.labels import Box, Wanted, place_labels
-from limbeck.study.panels import Panel, Point, Series
+from limbeck.study.panels import Panel, Point, Scaling, Series
 
 WIDTH, HEIGHT = 460.0, 340.0  # of a panel
 AREA = Box(left=52.0, top=34.0, right=WIDTH - 14.0, bottom=HEIGHT - 44.0)
 MARK = 4.0
 LEGEND_WIDTH, LEGEND_STEP = 150.0, 15.0
 BOX_STEP = 6.0  # less than a name is high
+_AXES: Mapping[Scaling, Callable[[Sequence[float]], Axis]] = {
+    "linear": linear_axis,
+    "log": log_axis,
+}
 # told apart by dashes too, not by colour alone; dark enough on white
 STROKES = (
     ("#0b57a4", ""),
@@ -67,8 +71,8 @@ def _panel(panel: Panel) -> Iterator[str]:
     if not points:
         yield _text((AREA.left + AREA.right) / 2, HEIGHT / 2, "nothing was measured", "middle")
         return
-    make = log_axis if panel.x_scaling == "log" else linear_axis
-    x_axis, y_axis = make([point.x for point in points]), linear_axis([p.y for p in points])
+    x_axis = _AXES[panel.x_scaling]([point.x for point in points])
+    y_axis = _AXES[panel.y_scaling]([point.y for point in points])
     yield from _grid(x_axis, y_axis)
     yield _text((AREA.left + AREA.right) / 2, HEIGHT - 8, panel.x_name, "middle")
     placed = [[_place(point, x_axis, y_axis) for point in it.points] for it in panel.series]
@@ -86,7 +90,7 @@ def _grid(x_axis: Axis, y_axis: Axis) -> Iterator[str]:
     for tick in y_axis.ticks:
         y = _along(y_axis.share(tick), AREA.bottom, AREA.top)
         yield _line(AREA.left, y, AREA.right, y, "grid")
-        yield _text(AREA.left - 6, y + 4, f"{tick:.10g}", "end", "tick")
+        yield _text(AREA.left - 6, y + 4, f"{tick:,.10g}", "end", "tick")
     yield _line(AREA.left, AREA.bottom, AREA.right, AREA.bottom, "axis")
     yield _line(AREA.left, AREA.top, AREA.left, AREA.bottom, "axis")
 
