@@ -12,11 +12,11 @@ from limbeck.study.downstream import Tuned
 from limbeck.study.findings import findings
 from limbeck.study.held_out import Frequencies, HeldOut
 from limbeck.study.order_heads import OrderFit
-from limbeck.study.panels import panels_of
+from limbeck.study.panels import Panel, Point, Series, panels_of
 from limbeck.study.scales import SCALES
 from limbeck.study.step_cost import StepCost
 from limbeck.study.summaries import Summary, summarise
-from limbeck.study.svg import draw
+from limbeck.study.svg import HEIGHT, WIDTH, draw
 
 
 def held_out(loss: float, *, order: float | None = None) -> HeldOut:
@@ -158,3 +158,22 @@ def test_a_row_comes_back_from_json_as_it_was() -> None:
     _, rows = all_rows("sharing")
     back = arm_row(rows[0].to_json(), where="x")
     assert back == replace(rows[0], text=back.text, training=back.training)
+
+
+@pytest.mark.parametrize("rises", [True, False])
+def test_the_legend_stands_where_no_line_is(rises: bool) -> None:
+    ends = (1.0, 9.0) if rises else (9.0, 1.0)
+    panel = Panel(
+        title="t",
+        x_name="x",
+        y_name="y",
+        x_scaling="log",
+        series=(
+            Series(name="the line", points=(Point(x=1, y=ends[0]), Point(x=10, y=ends[1]))),
+            Series(name="another", points=(Point(x=1, y=ends[0]), Point(x=9, y=ends[1]))),
+        ),
+    )
+    root = ElementTree.fromstring(draw([panel], title="t"))
+    texts = {it.text: it.attrib for it in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert float(texts["the line"]["y"]) > HEIGHT / 2
+    assert (float(texts["the line"]["x"]) > WIDTH / 2) == rises

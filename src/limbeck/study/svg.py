@@ -78,8 +78,9 @@ def _panel(panel: Panel) -> Iterator[str]:
     placed = [[_place(point, x_axis, y_axis) for point in it.points] for it in panel.series]
     for i, (series, marks) in enumerate(zip(panel.series, placed, strict=True)):
         yield from _series(series, marks, *STROKES[i % len(STROKES)])
-    yield from _names(placed, n_legend=len(_in_legend(panel.series)))
-    yield from _legend(panel.series)
+    legend = _legend_box(placed, n_lines=len(_in_legend(panel.series)))
+    yield from _names(placed, legend)
+    yield from _legend(panel.series, legend)
 
 
 def _grid(x_axis: Axis, y_axis: Axis) -> Iterator[str]:
@@ -110,15 +111,10 @@ def _series(series: Series, marks: Sequence[_Placed], colour: str, dash: str) ->
         )
 
 
-def _names(placed: Sequence[Sequence[_Placed]], *, n_legend: int) -> Iterator[str]:
+def _names(placed: Sequence[Sequence[_Placed]], legend: Box) -> Iterator[str]:
     marks = [mark for line in placed for mark in line]
     named = [mark for mark in marks if mark.name]
-    taken = [box for line in placed for box in _along_lines(line)]
-    if n_legend:
-        top = AREA.bottom - 22 - LEGEND_STEP * (n_legend - 1)
-        taken.append(
-            Box(left=AREA.right - LEGEND_WIDTH, top=top, right=AREA.right, bottom=AREA.bottom)
-        )
+    taken = [*(box for line in placed for box in _along_lines(line)), legend]
     labels = place_labels(
         [Wanted(x=mark.x, y=mark.y, text=mark.name, reach=MARK) for mark in named],
         marks=[(mark.x, mark.y) for mark in marks],
@@ -130,15 +126,28 @@ def _names(placed: Sequence[Sequence[_Placed]], *, n_legend: int) -> Iterator[st
             yield _text(label.x, label.y, label.text, label.anchor, "label")
 
 
-def _legend(series: Sequence[Series]) -> Iterator[str]:
-    """At the lower right, where what rises leaves room; a lone point has its name beside it."""
+def _legend_box(placed: Sequence[Sequence[_Placed]], *, n_lines: int) -> Box:
+    """The emptiest corner; of equally empty ones the lower right, where what rises leaves room."""
+    height = LEGEND_STEP * n_lines + 7 if n_lines else 0.0
+    corners = [
+        Box(left=left, top=top, right=left + LEGEND_WIDTH, bottom=top + height)
+        for top in (AREA.bottom - height, AREA.top)
+        for left in (AREA.right - LEGEND_WIDTH, AREA.left)
+    ]
+    lines = [box for line in placed for box in _along_lines(line)]
+    lines += [_around(mark) for line in placed for mark in line]
+    return min(corners, key=lambda corner: sum(corner.overlaps(box) for box in lines))
+
+
+def _legend(series: Sequence[Series], box: Box) -> Iterator[str]:
+    """A lone point has its name beside it and no line here."""
     for row, (name, (colour, dash)) in enumerate(reversed(_in_legend(series))):
-        y = AREA.bottom - 10 - LEGEND_STEP * row
+        y = box.bottom - 10 - LEGEND_STEP * row
         yield (
-            f'<path d="M{AREA.right - 26:g} {y - 4:g}h24" stroke="{colour}" stroke-width="1.5" '
+            f'<path d="M{box.right - 26:g} {y - 4:g}h24" stroke="{colour}" stroke-width="1.5" '
             f'stroke-dasharray="{dash}"/>'
         )
-        yield _text(AREA.right - 32, y, name, "end", "label")
+        yield _text(box.right - 32, y, name, "end", "label")
 
 
 def _in_legend(series: Sequence[Series]) -> list[tuple[str, tuple[str, str]]]:
@@ -156,6 +165,10 @@ def _along_lines(marks: Sequence[_Placed]) -> Iterator[Box]:
         for i in range(n + 1):
             x, y = one.x + (other.x - one.x) * i / n, one.y + (other.y - one.y) * i / n
             yield Box(left=x - 1, top=y - 1, right=x + 1, bottom=y + 1)
+
+
+def _around(mark: _Placed) -> Box:
+    return Box(left=mark.x - MARK, top=mark.y - MARK, right=mark.x + MARK, bottom=mark.y + MARK)
 
 
 def _place(point: Point, x_axis: Axis, y_axis: Axis) -> _Placed:
