@@ -11,13 +11,13 @@ from html import escape
 from itertools import pairwise
 
 from limbeck.report.axes import Axis, linear_axis, log_axis
-from limbeck.report.labels import Box, Wanted, place_labels
+from limbeck.report.labels import CHARACTER, Box, Wanted, place_labels
 from limbeck.study.panels import Panel, Point, Scaling, Series
 
 WIDTH, HEIGHT = 460.0, 340.0  # of a panel
 AREA = Box(left=52.0, top=34.0, right=WIDTH - 14.0, bottom=HEIGHT - 44.0)
 MARK = 4.0
-LEGEND_WIDTH, LEGEND_STEP = 150.0, 15.0
+LEGEND_LINE, LEGEND_STEP = 38.0, 15.0
 BOX_STEP = 6.0  # less than a name is high
 _AXES: Mapping[Scaling, Callable[[Sequence[float]], Axis]] = {
     "linear": linear_axis,
@@ -78,7 +78,7 @@ def _panel(panel: Panel) -> Iterator[str]:
     placed = [[_place(point, x_axis, y_axis) for point in it.points] for it in panel.series]
     for i, (series, marks) in enumerate(zip(panel.series, placed, strict=True)):
         yield from _series(series, marks, *STROKES[i % len(STROKES)])
-    legend = _legend_box(placed, n_lines=len(_in_legend(panel.series)))
+    legend = _legend_box(placed, [name for name, _ in _in_legend(panel.series)])
     yield from _names(placed, legend)
     yield from _legend(panel.series, legend)
 
@@ -126,13 +126,14 @@ def _names(placed: Sequence[Sequence[_Placed]], legend: Box) -> Iterator[str]:
             yield _text(label.x, label.y, label.text, label.anchor, "label")
 
 
-def _legend_box(placed: Sequence[Sequence[_Placed]], *, n_lines: int) -> Box:
+def _legend_box(placed: Sequence[Sequence[_Placed]], names: Sequence[str]) -> Box:
     """The emptiest corner; of equally empty ones the lower right, where what rises leaves room."""
-    height = LEGEND_STEP * n_lines + 7 if n_lines else 0.0
+    width = CHARACTER * max(map(len, names), default=0) + LEGEND_LINE
+    height = LEGEND_STEP * len(names) + 7 if names else 0.0
     corners = [
-        Box(left=left, top=top, right=left + LEGEND_WIDTH, bottom=top + height)
+        Box(left=left, top=top, right=left + width, bottom=top + height)
         for top in (AREA.bottom - height, AREA.top)
-        for left in (AREA.right - LEGEND_WIDTH, AREA.left)
+        for left in (AREA.right - width, AREA.left)
     ]
     lines = [box for line in placed for box in _along_lines(line)]
     lines += [_around(mark) for line in placed for mark in line]
