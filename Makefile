@@ -14,8 +14,8 @@ demo: $(VENV)/installed-demo
 test: lint unit
 
 lint: $(VENV)/installed
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
 # the page's tests want Debian's Chromium (apt-get install chromium) and are left out without it

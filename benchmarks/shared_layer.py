@@ -23,7 +23,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import date
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -59,8 +61,8 @@ def write_layer(folder: Path) -> dict[str, Path]:
             self.layer = layer
 
         def forward(self, states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            found = self.layer(states, mask)
-            return found[0] if isinstance(found, tuple) else found
+            found: torch.Tensor = self.layer(states, mask)
+            return found
 
     path = folder / "layer.fp32.onnx"
     width = backbone.config.hidden_size
@@ -205,7 +207,7 @@ def open_form(path: Path, engine: str, n_threads: int) -> Run:
     return run
 
 
-def measure(path: Path, engine: str, n_threads: int) -> dict[str, object]:
+def measure(path: Path, engine: str, n_threads: int) -> dict[str, Any]:
     __import__("onnxruntime" if engine == "ort" else "openvino")
     rng = np.random.default_rng(1)
     states, mask = _inputs(rng, 1, 16, 768)
@@ -258,47 +260,56 @@ def _resident_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def measured_alone(path: Path, engine: str, n_threads: int) -> dict[str, Any]:
+    """Measure in a process of its own; one that dies leaves the reason."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--one", str(path), engine, "--threads", str(n_threads)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+        return {"failed": last.replace(str(path.parent), "")}
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def measure_all(rows: Path, n_threads: int) -> None:
+    """One row for each form, engine and precision, added as it comes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_forms(Path(folder))
+        for precision, engine, form in product(("fp32", "int8"), ("ort", "openvino"), FORMS):
+            path = Path(folder) / f"{form}.{precision}.onnx"
+            row = {
+                "name": "shared layer",
+                "form": form,
+                "engine": engine,
+                "precision": precision,
+                "disk_mb": round(path.stat().st_size / 1e6, 2),
+                **measured_alone(path, engine, n_threads),
+                "date": date.today().isoformat(),
+                "command": "python benchmarks/shared_layer.py",
+                "environment": environment(n_threads=n_threads),
+            }
+            with rows.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            told = {key: row[key] for key in row if key not in ("environment", "command", "date")}
+            sys.stdout.write(f"{json.dumps(told)}\n")
+            sys.stdout.flush()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=Path, required=True, help="rows are added to this file")
+    parser.add_argument("--rows", type=Path, default=Path("shared-layer.jsonl"), help="added to")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--one", nargs=2, metavar=("GRAPH", "ENGINE"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
-        print(json.dumps(measure(Path(asked.one[0]), asked.one[1], asked.threads)))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        write_forms(Path(folder))
-        for precision in ("fp32", "int8"):
-            for engine in ("ort", "openvino"):
-                for form in FORMS:
-                    path = Path(folder) / f"{form}.{precision}.onnx"
-                    done = subprocess.run(
-                        [
-                            sys.executable, __file__, "--rows", str(asked.rows),
-                            "--threads", str(asked.threads), "--one", str(path), engine,
-                        ],
-                        capture_output=True, text=True, check=False,
-                    )  # fmt: skip
-                    if done.returncode:
-                        lines = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
-                        found = {"failed": lines[-1].replace(folder, "")}
-                    else:
-                        found = json.loads(done.stdout.strip().splitlines()[-1])
-                    row = {
-                        "name": "shared layer",
-                        "form": form,
-                        "engine": engine,
-                        "precision": precision,
-                        "disk_mb": round(path.stat().st_size / 1e6, 2),
-                        **found,
-                        "date": date.today().isoformat(),
-                        "command": "python benchmarks/shared_layer.py",
-                        "environment": environment(n_threads=asked.threads),
-                    }
-                    with asked.rows.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(row) + "\n")
-                    print(form, engine, precision, {k: row[k] for k in row if k != "environment"})
+        found = measure(Path(asked.one[0]), asked.one[1], asked.threads)
+        sys.stdout.write(json.dumps(found) + "\n")
+    else:
+        measure_all(asked.rows, asked.threads)
 
 
 if __name__ == "__main__":
