@@ -133,6 +133,21 @@ def test_where_nothing_keeps_the_floor_the_nearest_is_named(tmp_path: Path) -> N
         assert "out of memory" in text
 
 
+def test_a_half_of_dev_that_one_alone_was_judged_on_does_not_put_it_behind(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    near, far = (
+        measured_candidate(name, scores={"UPOS": 95.0, "LAS": las}, size_mb=9.0, rng=rng)
+        for name, las in (("near", 83.0), ("far", 80.0))
+    )
+    near["floors"] += [
+        floor | {"half": "verdict", "found": 50.0, "low": 49.0, "keeps": False}
+        for floor in near["floors"]
+    ]
+    page, markdown = written(tmp_path, base_rows(), [far, near])
+    for text in (page.text, rendered(markdown).text):
+        assert "Nearest: near." in text
+
+
 def test_a_choice_that_its_own_floor_contradicts_is_not_called_good(tmp_path: Path) -> None:
     rng = random.Random(1)
     low = {"UPOS": 90.0, "LAS": 70.0}

@@ -4,11 +4,11 @@ In:  models.
 Out: sentences; every number in them is a row's, or the quotient of two rows'.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from limbeck.report.models import Model, largest_teacher, quality
-from limbeck.report.rows import Floor
+from limbeck.report.rows import Floor, Half
 from limbeck.report.wording import counted, listed, quantity, score, times
 
 
@@ -34,18 +34,29 @@ def with_nearest(models: Sequence[Model]) -> tuple[Model, ...]:
 
 
 def nearest(models: Sequence[Model]) -> Model | None:
-    """Of the candidates that were judged, the one that misses its worst floor by least."""
-    judged = [
+    """Of the candidates that were judged, the one that misses its worst floor by least.
+
+    Only floors that all of them were judged on count, as in the search: the other half of dev is
+    asked about the best one alone, and would put it behind others that were never asked.
+    """
+    judged = [model for model in models if model.verdict in ("keeps", "misses")]
+    asked = [{(floor.metric, floor.half) for floor in model.floors} for model in judged]
+    common = set.intersection(*asked) if asked else set()
+    missed = [
         (miss, model)
-        for model in models
-        if model.verdict in ("keeps", "misses") and (miss := shortfall(model)) is not None
+        for model in judged
+        if (miss := _shortfall(model, common or set.union(*asked))) is not None
     ]
-    return min(judged, key=lambda pair: (pair[0], pair[1].number))[1] if judged else None
+    return min(missed, key=lambda pair: (pair[0], pair[1].number))[1] if missed else None
 
 
-def shortfall(model: Model) -> float | None:
-    """Points by which the worst of its floors is missed; below 0 where all are kept."""
-    misses = [miss for floor in model.floors if (miss := floor_shortfall(floor)) is not None]
+def _shortfall(model: Model, among: Container[tuple[str, Half | None]]) -> float | None:
+    """Points by which the worst of these floors is missed; below 0 where all are kept."""
+    misses = [
+        miss
+        for floor in model.floors
+        if (floor.metric, floor.half) in among and (miss := floor_shortfall(floor)) is not None
+    ]
     return max(misses, default=None)
 
 
