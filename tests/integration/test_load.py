@@ -8,7 +8,7 @@ import pytest
 from serving import process
 from toys import toy_records
 
-from limbeck.bench.clients import LOST, closed_loop, mixed_loop, open_loop, request_of
+from limbeck.bench.clients import LOST, Connection, closed_loop, mixed_loop, open_loop, request_of
 from limbeck.bench.load import LoadPlan, run_load, serving
 from limbeck.bundle import load_bundle
 from limbeck.errors import StageError
@@ -77,3 +77,26 @@ def test_a_server_that_does_not_start_is_told(
         serving(load_bundle(toy_bundle), n_threads=1),
     ):
         pass
+
+
+def test_a_connection_that_the_server_closed_while_idle_is_opened_anew() -> None:
+    async def closes_after_each_answer(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    async def ask_twice() -> list[int]:
+        server = await asyncio.start_server(closes_after_each_answer, "127.0.0.1", 0)
+        connection = Connection(server.sockets[0].getsockname()[1])
+        found = []
+        for _ in range(2):
+            found.append((await connection.ask(b"GET / HTTP/1.1\r\n\r\n")).status)
+            await asyncio.sleep(0.05)
+        connection.close()
+        server.close()
+        return found
+
+    assert asyncio.run(ask_twice()) == [200, 200]

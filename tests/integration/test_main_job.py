@@ -89,7 +89,7 @@ def command(*arguments: str, text: str | None = None) -> subprocess.CompletedPro
 
 @pytest.fixture(scope="module")
 def finished(world: Path) -> dict[str, object]:
-    """The job, killed once in the middle and started again."""
+    """The job, killed in the middle, started again as far as its bundles, then to its end."""
     run = world / "run"
     arguments = ["run", str(world / "toy.toml"), "--out", str(run), "--json"]
     plan = command(*arguments[:-1], "--dry-run", "--json")
@@ -106,6 +106,10 @@ def finished(world: Path) -> dict[str, object]:
     assert not list(run.glob("bundle-*"))
     done = {path.name: path.stat().st_mtime_ns for path in run.glob("teacher-*")}
     assert done
+    bundles = command(*arguments, "--until", "bundles")
+    assert bundles.returncode == 0, bundles.stderr
+    assert list(run.glob("bundle-*"))
+    assert not list(run.glob("twin-*"))  # a baseline of the results, asked for or not at all
     second = command(*arguments)
     assert second.returncode == 0, second.stderr
     for name, stamp in done.items():  # what was finished was not done again

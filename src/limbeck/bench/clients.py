@@ -68,7 +68,8 @@ class Connection:
     async def leave(self, request: bytes) -> None:
         """Send a request and go away."""
         try:
-            if self._writer is None:
+            if self._writer is None or (self._reader is not None and self._reader.at_eof()):
+                self.close()
                 self._reader, self._writer = await asyncio.open_connection(HOST, self._port)
             self._writer.write(request)
             await self._writer.drain()
@@ -77,6 +78,8 @@ class Connection:
         self.close()
 
     async def _ask(self, request: bytes) -> int:
+        if self._reader is not None and self._reader.at_eof():
+            self.close()  # idle for so long that the server closed it, as it may
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection(HOST, self._port)
         self._writer.write(request)

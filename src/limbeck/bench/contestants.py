@@ -7,10 +7,10 @@ Out: contestants for `race`. Peers that are not installed are left out, and name
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from limbeck.bench.race import Contestant
+from limbeck.bench.stock import no_pipeline, pad_token
 from limbeck.bundle import Bundle
 from limbeck.data.files import write_blocks
 from limbeck.data.formats import ReadOptions, open_format_writer, read_records
@@ -74,11 +74,8 @@ def line_up(bundle: Bundle, text: Path, options: ReadOptions, *, n_threads: int)
             )
         )
     absent: dict[str, str] = {}
-    backbone = bundle.folder / "backbone"
-    if find_spec("torch") is None or find_spec("transformers") is None:
-        absent["transformers pipeline"] = "pip install 'limbeck[train]'"
-    elif not backbone.is_dir():
-        absent["transformers pipeline"] = "this bundle ships without its fp32 backbone"
+    if why := no_pipeline(bundle, "token"):
+        absent["transformers pipeline"] = why
     else:
         some = records[:: max(1, len(records) // N_PIPELINE_RECORDS)][:N_PIPELINE_RECORDS]
         contestants.append(
@@ -161,7 +158,7 @@ def _pipeline(bundle: Bundle, records: list[Record], n_threads: int) -> Callable
     model = AutoModelForTokenClassification.from_config(config).eval()
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_file=str(bundle.folder / "tokenizer.json"),
-        pad_token="[PAD]",
+        pad_token=pad_token(bundle),
         model_max_length=bundle.max_pieces,
     )
     classify = pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,16 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 from limbeck.bench.checks import Check
-from limbeck.bench.clients import Tried, closed_loop, mixed_loop, open_loop, request_of
+from limbeck.bench.clients import (
+    LOST,
+    Answered,
+    Tried,
+    closed_loop,
+    mixed_loop,
+    open_loop,
+    request_of,
+)
+from limbeck.bench.stock import no_pipeline, pad_token
 from limbeck.bundle import Bundle
 from limbeck.data.records import Record
 from limbeck.errors import StageError
@@ -109,7 +119,7 @@ def run_load(
         progress.advance(1, "overload")
         found += mixed_checks(server, mixture(bundle, texts, server.port), seconds=plan.mixed)
         progress.advance(1, "mixed load")
-    if (bundle.folder / "backbone").is_dir():
+    if no_pipeline(bundle, "sequence") is None:
         found.append(peer_check(bundle, texts, rate, n_threads=n_threads, seconds=plan.many))
     progress.advance(1, "peer")
     progress.finish()
@@ -130,6 +140,12 @@ def peer_check(
         against=len(tried.with_status(200)) / seconds,
         unit="1/s",
     )
+
+
+def _told(others: Sequence[Answered]) -> str:
+    """What they got instead, by status."""
+    counts = Counter("no answer" if one.status == LOST else str(one.status) for one in others)
+    return "".join(f", {n} times {status}" for status, n in sorted(counts.items()))
 
 
 def ask_at_once(server: Server, requests: Sequence[bytes], *, seconds: float) -> Tried:
@@ -231,7 +247,8 @@ def overload_checks(
         ),
         Check(
             name="overload: lost",
-            what="requests with neither an answer nor a 429; against those answered",
+            what=f"requests with neither an answer nor a 429{_told(others)}; "
+            "against those answered",
             measured=len(others),
             against=len(accepted),
             unit="requests",
@@ -331,7 +348,8 @@ def serving(bundle: Bundle, *, n_threads: int) -> Iterator[Server]:
 def peer_serving(bundle: Bundle, *, n_threads: int) -> Iterator[Server]:
     """The pipeline that most would write, with the body that the student had before int8."""
     command = [sys.executable, str(PEER), str(bundle.folder / "backbone"), str(n_threads)]
-    with _process([*command, str(bundle.folder / "tokenizer.json")], r"on port (\d+)") as server:
+    command += [str(bundle.folder / "tokenizer.json"), pad_token(bundle), str(bundle.max_pieces)]
+    with _process(command, r"on port (\d+)") as server:
         yield server
 
 

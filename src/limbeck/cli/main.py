@@ -56,7 +56,7 @@ def run(
     models: Annotated[Path | None, typer.Option(help="folder that local models are in")] = None,
     until: Annotated[
         Literal["corpora", "teachers", "targets", "students", "bundles", "results"],
-        typer.Option(help="stop after this stage"),
+        typer.Option(help="stop after this stage; twins come with the results"),
     ] = "results",
     budget: Annotated[str | None, typer.Option(help="time for a search: 90s, 60m, 2h")] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="candidates of a search")] = None,

@@ -54,8 +54,8 @@ def cpu_page(rows: Rows, *, plot: str) -> str:
         f"![speed by parameters and by operations]({plot})",
         "",
         "Times of one text are medians; sentences/s are of texts of mixed lengths, sorted into "
-        "batches. Weights are drawn by chance, which changes no time. Memory is the largest so "
-        "far, what loading takes for a moment included.",
+        "batches. Weights are drawn by chance, which changes no time. Memory is what stays "
+        "after loading and a first text, the engine's own library included.",
         "",
         f"`{row['command']}`",
         "",

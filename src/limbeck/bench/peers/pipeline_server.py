@@ -1,7 +1,7 @@
 """FastAPI around a transformers pipeline for text classification: what most would write.
 
-Told: the folder of an encoder, a number of threads, a tokenizer.json. The head is random, which
-costs what a trained one does.
+Told: the folder of an encoder, a number of threads, a tokenizer.json, its padding, the longest row.
+The head is random, which costs what a trained one does.
 """
 
 import socket
@@ -24,12 +24,12 @@ class Text(BaseModel):
 
 
 def main() -> None:
-    folder, n_threads, vocabulary = sys.argv[1:]
+    folder, n_threads, vocabulary, padding, max_pieces = sys.argv[1:]
     torch.set_num_threads(int(n_threads))
     config = AutoConfig.from_pretrained(folder, num_labels=2)
     model = AutoModelForSequenceClassification.from_pretrained(folder, config=config).eval()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_file=vocabulary, pad_token="[PAD]", model_max_length=512
+        tokenizer_file=vocabulary, pad_token=padding, model_max_length=int(max_pieces)
     )
     pipeline = TextClassificationPipeline(model=model, tokenizer=tokenizer, truncation=True)
     app = FastAPI()
