@@ -32,6 +32,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from limbeck.environment import environment
+from limbeck.runtime.footprint import resident_mb
 
 N_LAYERS = 12
 FORMS = ("own", "unrolled", "loop", "called")
@@ -211,13 +212,13 @@ def measure(path: Path, engine: str, n_threads: int) -> dict[str, Any]:
     __import__("onnxruntime" if engine == "ort" else "openvino")
     rng = np.random.default_rng(1)
     states, mask = _inputs(rng, 1, 16, 768)
-    before = _resident_mb()
+    before = resident_mb()
     began = time.perf_counter()
     run = open_form(path, engine, n_threads)
     load = time.perf_counter() - began
     result = run(states, mask)
     gc.collect()
-    memory = _resident_mb() - before
+    memory = resident_mb() - before
     times = {}
     for rows, pieces in SHAPES:
         states, mask = _inputs(rng, rows, pieces, 768)
@@ -232,7 +233,7 @@ def measure(path: Path, engine: str, n_threads: int) -> dict[str, Any]:
     return {
         "load_seconds": round(load, 3),
         "memory_mb": round(memory, 1),
-        "memory_after_mb": round(_resident_mb() - before, 1),
+        "memory_after_mb": round(resident_mb() - before, 1),
         "median_ms": times,
         "check": round(float(np.abs(result).mean()), 4),
     }
@@ -253,11 +254,6 @@ def _own(tensor: onnx.TensorProto, i: int) -> onnx.TensorProto:
     elif array.dtype == np.int8 and array.size > 1:
         array.flat[i] = i
     return numpy_helper.from_array(array, f"{tensor.name}-{i}")
-
-
-def _resident_mb() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def measured_alone(path: Path, engine: str, n_threads: int) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from limbeck.data.records import Record
 from limbeck.errors import StageError
 from limbeck.progress import Progress
 from limbeck.runtime.annotate import AnnotateConfig, Annotator
+from limbeck.runtime.footprint import resident_mb
 from limbeck.runtime.scoring import make_batch
 from limbeck.runtime.sizes import Sizes
 from limbeck.tasks.base import TEXT_KINDS
@@ -79,8 +80,7 @@ class Server:
 
     def memory_mb(self) -> float:
         """Resident memory now."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) * 1_024 / 1e6
+        return resident_mb(self.pid)
 
     def n_descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.pid}/fd"))

@@ -9,7 +9,6 @@ stands between the two.
 """
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -41,13 +40,15 @@ def peak_memory_mb(folder: Path, lines: Iterable[bytes]) -> float:
     return float(answer)
 
 
-def resident_mb() -> float:
-    """Resident memory of this process now, in MB; where it is not told: the largest so far."""
-    status = Path("/proc/self/status")
-    if status.is_file():
-        found = re.search(r"^VmRSS:\s+(\d+) kB", status.read_text(), flags=re.MULTILINE)
-        if found:
-            return int(found[1]) * 1_024 / 1e6
+def resident_mb(process: int | None = None) -> float:
+    """Resident memory now, in MB, of a process by its number or of this one.
+
+    Where the system does not tell (no /proc), the largest so far of this one.
+    """
+    status = Path(f"/proc/{process or 'self'}/status")
+    if status.is_file() or process is not None:
+        found = status.read_text().partition("VmRSS:")[2]
+        return int(found.split()[0]) * 1_024 / 1e6
     import resource
 
     return _in_mb(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
