@@ -28,6 +28,7 @@ Positive = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seed = Annotated[int, Field(ge=0)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Temperature = Annotated[float, Field(gt=0, le=100)]
 Layers = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
 Rate = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
@@ -120,7 +121,7 @@ class StudentModel(_Training):
     rate: Rate = 1e-4
     hard: Weight = 0.5  # weight of gold labels, where there are any
     soft: Weight = 1.0  # weight of the ensemble's probabilities
-    temperature: Annotated[float, Field(gt=0, le=100)] = 1.0
+    temperature: Temperature = 1.0
     states: Weight = 0.0  # weight of word states; needs [targets] states
 
     @property
@@ -146,6 +147,9 @@ BODY_KEYS: dict[str, set[str]] = {
 }
 
 
+# what all students of ladder "auto" share
+AUTO_KEYS = {"base", "epochs", "rate", "hard", "temperature", "states"}
+
 _AUTO, _LISTED = "one word", "a list"  # which form of `ladder` a message speaks of
 
 
@@ -163,8 +167,20 @@ class StudentConfig(Strict):
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95  # of keeping the floor
     trials: Positive = 12  # candidates of the ladder to try
     base: str | None = None  # ladder "auto": the encoder to make small; None: the last teacher's
-    epochs: Positive = 3  # ladder "auto": full training of a candidate
+    epochs: Positive = 3  # ladder "auto": full training of a candidate; the rest as a listed one's
     rate: Rate = 3e-4
+    hard: Weight = 0.5
+    temperature: Temperature = 1.0
+    states: Weight = 0.0
+
+    @model_validator(mode="after")
+    def _listed_students_speak_for_themselves(self) -> Self:
+        if self.ladder != "auto":
+            for key in sorted(self.model_fields_set & AUTO_KEYS):
+                raise ValueError(
+                    f'{key!r} goes with ladder = "auto"; students of a list have their own'
+                )
+        return self
 
     @model_validator(mode="after")
     def _searches_only_with_a_floor(self) -> Self:

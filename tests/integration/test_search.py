@@ -162,6 +162,7 @@ def test_a_floor_that_nothing_keeps_is_told_and_the_nearest_left(
         ('dev = "dev.tsv"\n', "", None, "dev"),
         ('floor = { default = "-50" }\n', "", None, "floor"),
         ('floor = { default = "-50" }\n', "floor = {}\n", None, "floor"),
+        ('ladder = "auto"', 'ladder = "auto"\nstates = 1.0', None, "[student]: states"),
     ],
 )
 def test_bad_input_is_refused_before_any_training(

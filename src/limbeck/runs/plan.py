@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from limbeck.config import CardConfig, Recipe, StudentModel, TeacherConfig
+from limbeck.config import CardConfig, Recipe, StudentConfig, StudentModel, TeacherConfig
 from limbeck.errors import ConfigError
 from limbeck.runs.stages import Stage
 
@@ -117,10 +117,13 @@ def plan_run(recipe: Recipe, text: TextHashes, models: Mapping[str, str]) -> Run
     # a recipe that says nothing for the card or of vectors keeps the bundles that it has
     card = {} if recipe.card == CardConfig() else {"card": recipe.card.model_dump()}
     compress = recipe.compress.model_dump(exclude=None if recipe.compress.vectors else {"vectors"})
-    for student in recipe.student.listed:
+    told: dict[str, StudentModel | StudentConfig] = {
+        f"student {student.name}": student for student in recipe.student.listed
+    }
+    for name, student in (told or {"[student]": recipe.student}).items():
         if student.states > 0 and recipe.targets.states is None:
             raise ConfigError(
-                f"student {student.name}: states = {student.states} without [targets] states",
+                f"{name}: states = {student.states} without [targets] states",
                 hint="name there the teacher whose states are written down",
             )
     students: list[StudentPlan] = []

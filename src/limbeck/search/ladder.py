@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limbeck.config import StudentModel
+from limbeck.config import AUTO_KEYS, StudentConfig, StudentModel
 
 N_ANCHORS = 4
 
@@ -26,12 +26,14 @@ class Base:
     can_share: bool
 
 
-def auto_ladder(base: Base, *, epochs: int, rate: float) -> list[StudentModel]:
+def auto_ladder(base: Base, student: StudentConfig) -> list[StudentModel]:
     """Cut, shared and static students of `base`, by falling number of parameters in the body.
 
     All have a trimmed vocabulary: it costs no quality on the recipe's own text.
     """
-    common = {"model": base.model, "epochs": epochs, "rate": rate, "trim_vocabulary": True}
+    common = {"model": base.model, "trim_vocabulary": True} | {
+        key: getattr(student, key) for key in AUTO_KEYS - {"base"}
+    }
     found: list[StudentModel] = []
     depths = _depths(base.n_layers)
     for width in _widths(base) if base.can_slice else [base.width]:

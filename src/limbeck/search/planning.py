@@ -66,7 +66,7 @@ def plan_search(
     ladder: list[StudentModel] = list(listed)
     if not ladder:
         (base,) = bases.values()
-        ladder = auto_ladder(base, epochs=recipe.student.epochs, rate=recipe.student.rate)
+        ladder = auto_ladder(base, recipe.student)
     names = [student.name for student in ladder]
     for name in names:
         if names.count(name) > 1:
